@@ -55,7 +55,7 @@ awk -v OFS='\t' '/^#hybz/ { print $1, $2, 100000; next } /^#/ { next }
 for _ in $(seq 10000); do cat tiny; done >tiny.10000
 one() { wall "$hybz" -f --shard="$3" --plan-file="$1" "$2" -o x; }
 awk -v a="$(of one tiny.plan tiny 0)" -v b="$(of one tiny.long tiny.10000 5000)" 'BEGIN {
-  printf "a shard: %.1f ms beside its blocks; %.1f with a plan of 10,000 shards\n", a * 1000, b * 1000 }'
+  printf "a shard: %.1f ms in addition to its blocks; %.1f with a plan of 10,000 shards\n", a * 1000, b * 1000 }'
 
 # One core, for comparison: the number of cores that a plan and a join keep busy.
 first=$(awk '/^[^#]/ { print $3; exit }' plan)
@@ -77,4 +77,4 @@ export -f each; export hybz file
 whole=$(of work "$hybz" -c -p"$(nproc)" "$file")
 shards=$(of work bash -c "each $workers")
 awk -v a="$whole" -v b="$shards" -v w="$workers" 'BEGIN {
-  printf "processor time of %d workers beside one process: %.3f\n", w, b / a }'
+  printf "processor time of %d workers compared with one process: %.3f\n", w, b / a }'

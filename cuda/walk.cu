@@ -2,7 +2,7 @@
 //
 //   1 count    one warp a chunk of rows: how often each byte is in it
 //   2 starts   one CTA a block: where each chunk's rows of each byte go in the first column
-//   3 vector   one warp a chunk: for each row of the first column the row of the last one that it is, with its byte
+//   3 vector   one warp a chunk: for each row of the first column the same byte's row in the last one, with the byte
 //   4 walk     threads go from splitter to splitter, block by block: each walks to the next one, counts the steps, and
 //              stages the bytes
 //   5 order    one CTA a block: from splitter to splitter, from the origin on: where in the text each one stands

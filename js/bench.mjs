@@ -1,6 +1,6 @@
 // Decodes FILE.bz2 by this package and its peers: node js/bench.mjs FILE.bz2 [ROUNDS] [FOLDER]. The folder has the
 // peers: npm install unbzip2-stream seek-bzip compressjs @foxglove/wasm-bz2. Prints medians of processor time of
-// alternating rounds, after four that are not timed: V8 compiles what runs often again, in other threads. The texts are
+// alternating rounds, after four that are not timed: V8 recompiles hot code in other threads. The texts are
 // compared.
 
 import { readFileSync } from 'node:fs';

@@ -11,7 +11,7 @@ echo 'flashvm==0.1.3 --hash=sha256:c199e9945e0b28e88678fd0c136abd0f4828087658ca6
 python3 -m pip download -q --require-hashes --no-deps --only-binary=:all: --platform manylinux_2_39_x86_64 \
   --python-version 3.11 -r wanted
 python3 -m zipfile -e flashvm-*.whl .
-# The index has the sum of the manifest, which has those of the layers.
+# The index has the checksum of the manifest, which has the checksums of the layers.
 cd flashvm/data/oci/blobs/sha256
 manifest=$(sed -E 's/.*"digest":"sha256:([0-9a-f]+)".*/\1/' ../../index.json)
 for layer in $(grep -oE '"layers":.*' "$manifest" | grep -oE '"digest":"sha256:[0-9a-f]+' | sed 's/.*://'); do

@@ -2,8 +2,8 @@
 # Makes the Debian packages hybz, hybz-as-bzip2 and hybz-libbz2 in target/, and checks them with lintian if that is
 # installed: packaging/deb.sh. Needs dpkg-dev. packaging/try-deb.sh tries them.
 # Debian's bzip2 and libbz2.so.1.0 are files and not alternatives, so hybz replaces none of them: the links of bzip2's
-# names are in /usr/libexec/hybz, for those who put it on their PATH, and the library is in a folder of its own. Who
-# installs hybz-as-bzip2 makes alternatives of bzip2's names: it diverts Debian's programs to NAME.distrib.
+# names are in /usr/libexec/hybz, for those who put it on their PATH, and the library is in a folder of its own.
+# Installing hybz-as-bzip2 makes alternatives of bzip2's names: it diverts Debian's programs to NAME.distrib.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -3,8 +3,8 @@
 # needed for the chroot.
 # RUNNER is a static emulator for archives of other processors, such as /usr/bin/qemu-aarch64-static. From SYSTEM, / by
 # default, comes the C library, which archives for glibc need, and of all archives the program that uses libbz2. Without
-# a RUNNER the root gets a busybox, that of SYSTEM if it has one, so that scripts run in it. Alpine's are those of a
-# SYSTEM that packaging/alpine-root.sh has made: packaging/try.sh ARCHIVE "" SYSTEM
+# a RUNNER the root gets a busybox, that of SYSTEM if it has one, so that scripts run in it. On Alpine's files, with
+# a SYSTEM that packaging/alpine-root.sh has made: packaging/try.sh ARCHIVE "" SYSTEM
 set -euo pipefail
 cd "$(dirname "$0")/.."
 archive=$(realpath "$1")
@@ -75,7 +75,7 @@ if [ -z "$runner" ] && [ -n "$busybox" ]; then
   mkdir "$root/busybox" "$root/dev"
   cp "$busybox" "$root/busybox/busybox"
   with_libraries "$busybox"
-  # All but the names that are tried.
+  # Links for all programs of busybox except those that hybz replaces.
   chroot "$root" /busybox/busybox --list | grep -vE '^(bzip2|bunzip2|bzcat|busybox)$' | xargs -I '{}' ln -s busybox "$root/busybox/{}"
   mknod -m 666 "$root/dev/null" c 1 3
   shell() { chroot "$root" /busybox/env -i PATH=/bin:/busybox /busybox/sh "$@"; }

@@ -64,8 +64,8 @@ pub enum Error {
     Write(io::Error),
     /// The input does not begin with `BZh1` to `BZh9`, nor as another format that may be read.
     NotBzip2,
-    /// The input does not begin as a stream of the only format does that the called function reads, such as
-    /// [`hbz::List::read`](crate::hbz::List::read).
+    /// The input does not begin like a stream of the only format that the called function reads. An example of such a
+    /// function is [`hbz::List::read`](crate::hbz::List::read).
     NotFormat {
         /// That format.
         format: Format,

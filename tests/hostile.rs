@@ -34,7 +34,7 @@ const OTHER: &[u8] = b"the other format";
 /// Compares the output with that of these blocks, and of no other.
 struct Expected {
     blocks: std::vec::IntoIter<Known>,
-    /// What has come of the first of them.
+    /// How much of the first block's text has come out, and its CRC so far.
     at: u32,
     crc: Crc,
 }

@@ -60,7 +60,7 @@ void add(Sent &sent, const Coded &block, uint32_t shift) {
     sent.heads.push_back(head);
 }
 
-// Expands runs. Returns whether the last one has its count.
+// Expands runs. Returns false if the last run of four lacks the byte with its count.
 bool plain_expand(const Text &coded, Text &text) {
     uint32_t equal = 0;
     for (const uint8_t byte : coded) {

@@ -11,7 +11,7 @@ const AHEAD = 3;
  * are answered without a text. `spare` is a decoder of the calling thread for the next file: a new one takes 5 ms.
  */
 export class Pool {
-  /** @param {Function} start starts a worker that runs a text, and calls back with its answers, or if it fails */
+  /** @param {Function} start starts a worker with a program's text; calls back with its answers, or if it fails */
   constructor(start) {
     Object.assign(this, { start, count: 0, users: 0, spare: undefined, failed: false, workers: [], queue: [] });
   }

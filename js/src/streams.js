@@ -51,7 +51,7 @@ export class CoderStream {
       failure ??= error;
       waiting?.reject(failure);
       controller?.error(failure);
-      // What makes the output may hold workers.
+      // `made` may hold workers, which are released only when it ends.
       give({ end: true });
       return made.return();
     };
@@ -69,7 +69,7 @@ export class CoderStream {
       abort: (reason) => fail(reason ?? new Error('aborted')),
     }, new CountQueuingStrategy({ highWaterMark: 1 }));
 
-    /** Has the output. */
+    /** Gives the output. */
     this.readable = new ReadableStream({
       pull: async (it) => {
         try {

@@ -119,7 +119,7 @@ test('the demo in Chromium', { skip: skip || false, timeout: 300_000 }, async (t
   }
   await page.picture('tar');
 
-  // A long target of a link is no entry, and a negative size does not lead back.
+  // The block with a link's long target is not listed, and a negative size does not make the reader go back.
   symlinkSync('t'.repeat(150), join(folder, 'link'));
   const links = execFileSync('tar', ['--format=gnu', '-C', folder, '-cf', '-', 'link']).subarray(0, 1536);
   const back = Buffer.from(links.subarray(1024));

@@ -1,4 +1,4 @@
-/** An object with the methods that are used of it. */
+/** An input object: only these methods are called. */
 interface ByteInput {
   readByte(): number;
   seek?(position: number): void;

@@ -63,7 +63,7 @@ fn refused_calls() {
     let bytes = text(30_000);
     for (calls, remark) in REFUSALS {
         for error in [EPERM, EACCES, EXDEV, EINVAL, ENOSYS] {
-            // Only a link leads to another file system; statx that fails otherwise is no missing statx to std.
+            // Only linkat can give EXDEV; and only after ENOSYS does std go on without statx.
             if (error == EXDEV && !calls.starts_with("linkat")) || (calls == "statx" && error != ENOSYS) {
                 continue;
             }
@@ -77,7 +77,7 @@ fn refused_calls() {
                 Some(run)
             };
             let Some(run) = works(&["a"], &["a.bz2"]) else { return };
-            // Where there is no call for lists, there are none.
+            // Without calls for access control lists there are no lists, and so no remark about one.
             assert_eq!(run.stderr.is_empty(), remark.is_empty() || (remark == NARROW && run.stderr.is_empty()));
             assert_eq!(decompressed(&place.get("a.bz2")), bytes, "{faults:?}");
             works(&["-d", "a.bz2"], &["a"]);
@@ -165,7 +165,7 @@ fn a_directory_is_exchanged_with_a_link() {
                     assert_eq!(place.get(format!("other/{result}")), victim, "{flags:?} {force:?} {call}");
                 }
                 assert!(!run.stderr.contains("Index"), "{flags:?} {force:?} {call}: {run:?}");
-                // It opens no more: the directories have their names.
+                // Nothing was exchanged: hybz makes fewer opens than `call`, so all have been tried.
                 if fs::symlink_metadata(place.path("u/B")).is_ok_and(|found| found.is_symlink()) {
                     assert!(call > 1, "{flags:?}: nothing was exchanged");
                     break;

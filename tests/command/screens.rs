@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Back to the beginning of the row, from where all is cleared.
 const CLEAR: &str = "\r\x1b[J";
-/// What is before a row, and after it. Nothing wraps while it is written, and the cursor goes back to its beginning. So
+/// The control codes before and after a row: it is written without wrapping, then the cursor goes back to its start. So
 /// if the terminal becomes narrower and breaks the row, the next row takes its place, and the rest is cleared.
 const ROW: [&str; 2] = ["\r\x1b[?7l", "\x1b[J\x1b[?7h\r"];
 

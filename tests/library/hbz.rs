@@ -169,7 +169,7 @@ fn bombs() {
         for (from, to) in [(0, 1), (70_000, 200_001), (text.len() - 3, text.len())] {
             assert!(list.read_range(&mut file, from as u64..to as u64).unwrap() == text[from..to]);
         }
-        // One row more or less than the text has.
+        // A header that states one byte of text less, or more, than the codes have.
         for text_len in [text.len() as u32 - 1, text.len() as u32 + 1] {
             block.header.text_len = text_len;
             let bad = crafted_hbz::file(&stream, [&block]);

@@ -34,8 +34,8 @@ impl ReadAt for File {
 fn through(task: Task, file: File, from: u64, readers: usize) -> (Vec<u8>, Result<StreamSummary, Error>) {
     let mut pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap()).readers(readers);
     if readers > 2 {
-        // An accelerator that is started with the first block and then fails to start: the other readers come in the
-        // middle of the file.
+        // An accelerator that is to start with the first block, and cannot: the other readers then start in the middle
+        // of the file.
         pool = pool.station(Accepts::Only(&[ENCODE, DECODE]), || Err("no such device".to_owned()));
     }
     through::one(&pool.build(), task, Verify::Off, Source::File(Arc::new(file), from))

@@ -135,7 +135,7 @@ fn what_a_device_made() {
     assert!(device.failure.as_deref().is_some_and(|why| why.contains("wrong")), "{device:?}");
 }
 
-/// A lane that coded one block wrong gets no more work, and the other lanes of its device neither.
+/// A lane that coded one block wrong gets no more work, nor do the other lanes of its device.
 #[test]
 fn wrong_once_and_no_more() {
     let (bytes, blocks) = (text(99_981 * 60), 60);

@@ -59,7 +59,7 @@ x -d s.bz2
 code 0; only s; same ../s s
 case $HOW in *tmpfile*) ;; *) x -c s > ../out; code 0; unpack < ../out | cmp -s - ../s || bad "other bytes" ;; esac
 
-## no-thread-$WHAT: works with the one that is there | WHAT in compress decompress force hidden
+## no-thread-$WHAT: works with the only thread | WHAT in compress decompress force hidden
 take n n.bz2; FAULT=nothread
 case $WHAT in
 compress) rm n.bz2; x n; code 0; only n.bz2; packed n.bz2 n ;;

@@ -104,7 +104,7 @@ take a; mv a ../a; ln -s ../a link
 x -f link
 code 0; only link.bz2; cmp -s ../a "$KIT/a" || bad "the target changed"; packed link.bz2 a
 
-## input-has-hard-links: not removed under its other name's nose
+## input-has-hard-links: not removed, because another name has the same file
 take a; ln a other
 x a
 code 1; says "other link"; only a other; kept a; same "$KIT/a" other
@@ -174,7 +174,7 @@ packed "${names[$N]}.bz2" a
 x -d "${names[$N]}.bz2"
 code 0; same "$KIT/a" "${names[$N]}"
 
-## name-like-a-flag: behind -- everything is a file
+## name-like-a-flag: after -- everything is a file
 cp "$KIT/a" ./-x
 x -- -x > ../out
 code 0; only -x.bz2; packed ./-x.bz2 a
@@ -293,7 +293,7 @@ start n; sleep 0.15
 [ ! -e n.bz2 ] || [ ! -e n ] || unpack < n.bz2 2>/dev/null | cmp -s - n || bad "a part is there"
 ended; code 0; only n.bz2
 
-## acl [python3]: a list is copied or the result is narrower: the mask is not for the group
+## acl [python3]: a list is copied, or the group may do no more than the list says
 take a; acl a
 x a
 code 0; [ -n "$(list_of a.bz2)" ] || case $(stat -c %a a.bz2) in ?0?) ;; *) bad "the group may read it" ;; esac

@@ -33,7 +33,7 @@ mkfifo p; exec 3<> p; FAULT=tmpfile,nothread
 start -o out < p 3>&-; cat "$KIT/a" >&3; sleep 0.3; kill -$SIGNAL $pid; ended; exec 3>&-
 [ "$rc" -ge 128 ] || bad "exit $rc"; only p
 
-## TERM-is-the-cause: who waits sees the signal, so that loops stop
+## TERM-is-the-cause: the waiting process sees the signal, so that loops stop
 take n
 start n; sleep 0.1; kill -TERM $pid; ended
 [ -e n ] || exit 0

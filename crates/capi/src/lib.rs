@@ -67,7 +67,7 @@ use hybz_status::*;
 /// The stations that code and decode blocks: threads, and GPUs. Any number of threads may use it at a time.
 pub struct hybz_pool(Pool);
 
-// What the comments on the types say about threads.
+// The compiler checks what the comments on the types say about threads.
 const _: () = {
     const fn at_a_time<T: Send + Sync>() {}
     const fn one_by_one<T: Send>() {}
@@ -127,7 +127,7 @@ unsafe fn call(error: *mut c_char, work: impl FnOnce() -> Result<hybz_status, Fa
     if !error.is_null() {
         let fits = (0..HYBZ_ERROR_SIZE).rev().find(|len| text.is_char_boundary(*len)).unwrap_or(0);
         let text = &text.as_bytes()[..fits];
-        // SAFETY: by the contract; the text is one byte shorter.
+        // SAFETY: by the contract; the text is shorter than HYBZ_ERROR_SIZE, so the zero fits too.
         unsafe {
             error.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len());
             error.add(text.len()).write(0);
@@ -194,7 +194,7 @@ unsafe fn input<'a>(bytes: *const u8, len: usize) -> Result<&'a [u8], Failure> {
 
 /// Room that nothing else uses during the call.
 unsafe fn room<'a>(bytes: *mut u8, len: usize) -> Result<&'a mut [u8], Failure> {
-    // SAFETY: by the contract. What is in it is not looked at.
+    // SAFETY: by the contract. Its old contents are never read.
     unsafe { input(bytes, len).map(|_| if len == 0 { &mut [] } else { from_raw_parts_mut(bytes, len) }) }
 }
 

@@ -1,4 +1,4 @@
-//! Files and pipes: opened without waiting, read and written whatever their mode, closed with a look at the result.
+//! Files and pipes: opened without waiting, read and written whatever their mode, closed with a check for errors.
 
 use crate::system;
 pub use crate::system::{forget_pages, links, start_writing};
@@ -103,7 +103,7 @@ pub fn is_mount_point(directory: impl AsFd, name: &OsStr) -> bool {
     system::is_mount_point(directory.as_fd(), name)
 }
 
-/// Whether files of this directory may be names of files that are open: a name there cannot be given to another file.
+/// Whether names in this directory may stand for open files: such a name cannot be given to another file.
 pub fn names_open_files(directory: &Path) -> bool {
     directory.starts_with(system::NAMES_OF_OPEN_FILES)
 }

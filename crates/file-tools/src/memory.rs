@@ -100,7 +100,7 @@ pub fn is_limited() -> bool {
     [Resource::As, Resource::Data].into_iter().any(|resource| getrlimit(resource).current.is_some())
 }
 
-/// From now on, allocations of 512 KiB to 8 MiB, but those of zeros, are in huge pages, which are kept until the
+/// From now on, allocations of 512 KiB to 8 MiB, except zeroed ones, are in huge pages, which are kept until the
 /// process ends. This pays where texts come and go at several gigabytes a second. It takes more memory for them: a
 /// text of 900 kB has room for a quarter more, and its slot 1.125 MiB, all of which is there.
 pub fn huge_pages_for_texts() {
@@ -123,7 +123,7 @@ pub fn ask_for_huge_pages(memory: &mut [MaybeUninit<u8>]) {
 mod tests {
     use super::*;
 
-    /// Buffers that begin before there are slots, in slots, and that grow and shrink out of and into them.
+    /// Buffers from before there are slots, buffers in slots, and those that grow or shrink into slots or out of them.
     #[test]
     #[allow(unsafe_code)]
     fn buffers_keep_their_bytes() {

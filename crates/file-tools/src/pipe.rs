@@ -49,8 +49,8 @@ struct Given {
 const MAX_WAITING: usize = 8;
 
 impl Giver {
-    /// Writes all of `bytes` to a pipe for which [`takes_pages`] holds. Returns whether pages can be given on: `false`
-    /// if the system refused, and then `bytes` were written by copying.
+    /// Writes all of `bytes` to a pipe for which [`takes_pages`] holds. Returns whether more pages can be given: no if
+    /// the system refused, and then `bytes` were written by copying.
     pub fn give(&mut self, fd: BorrowedFd<'_>, bytes: Vec<u8>) -> io::Result<bool> {
         let page = rustix::param::page_size();
         let (start, len) = (bytes.as_ptr().addr(), bytes.len());

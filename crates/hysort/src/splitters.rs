@@ -1,8 +1,8 @@
 //! Determines the range of keys that a line belongs to.
 //!
 //! Splitters are lines of a sample. Range i has the lines from splitter i-1 (included) to splitter i (excluded). If a
-//! line is so frequent that it would be several splitters, lines that equal it have a bucket of their own: they need no
-//! sorting.
+//! line is so frequent that it was chosen as several splitters, lines that equal it have a bucket of their own: they
+//! need no sorting.
 //!
 //! ```text
 //! range 0 | lines equal to splitter 0 | range 1 | lines equal to splitter 1 | range 2

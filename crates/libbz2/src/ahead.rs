@@ -10,9 +10,9 @@ use hybz::internals::codec::{Encoder, find_magic};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Jobs that wait, for each thread.
+/// The most jobs in the queue, for each thread.
 const JOBS: usize = 2;
-/// The bits of a magic.
+/// The length of a magic in bits.
 const MAGIC: u64 = 48;
 /// Less input than this is not searched for blocks.
 const LARGE: usize = 64 << 10;
@@ -27,11 +27,11 @@ pub struct CodeBlock {
 pub struct Coded {
     /// The CRC of its text.
     pub crc: u32,
-    /// The length of what was coded.
+    /// The length of the run-length-coded block.
     pub len: usize,
-    /// The bits, from the first one of the first byte on.
+    /// The bits, from the highest one of the first byte on.
     pub bytes: Vec<u8>,
-    /// How many bits that is.
+    /// The number of bits.
     pub bits: u64,
     /// The length of the last code.
     pub last_code: u32,
@@ -47,7 +47,7 @@ impl Work for CodeBlock {
         let len = self.block.len();
         let mut out = BitWriter::new();
         block.clear();
-        // Twice its length, which the encoder asks for; codes are hardly longer than what they stand for.
+        // The encoder asks for twice the block's length. The codes are hardly longer than the block.
         block.try_reserve(2 * len + 16).ok()?;
         out.try_reserve((len + len / 32 + 64) as u64 * 8).ok()?;
         encoder.try_reserve(len).ok()?;
@@ -62,9 +62,9 @@ impl Work for CodeBlock {
 pub struct CodedAhead {
     /// `None`: a flush, or the end, without text.
     jobs: VecDeque<Option<Arc<Job<CodeBlock>>>>,
-    /// How many of them the threads know.
+    /// How many of them have been handed to the threads.
     submitted: usize,
-    /// A flush, or the end, has all its text.
+    /// All text before a flush, or before the end, has been added.
     complete: bool,
     tools: Tools,
 }
@@ -90,7 +90,7 @@ impl CodedAhead {
         self.jobs.len() >= JOBS * threads()
     }
 
-    /// Whether a flush, or the end, has all its text.
+    /// Whether all text before a flush, or before the end, has been added.
     pub fn takes_no_more(&self) -> bool {
         self.complete
     }
@@ -137,7 +137,7 @@ impl Drop for CodedAhead {
 
 /// A block to be decoded.
 pub struct DecodeBlock {
-    /// The bytes that have its bits, and the first one of them.
+    /// The bytes that have its bits, and the number of its first bit in them.
     data: Vec<u8>,
     start: u64,
     limit: u32,
@@ -219,12 +219,12 @@ impl View<'_> {
 }
 
 /// Blocks that are being decoded. Each begins at a magic in the input of some call and ends where the next magic is;
-/// the chain of blocks decides which of them were ones. The caller's input counts as taken only as text is handed out,
-/// and comes again until then.
+/// the chain of blocks decides which magics were real. The caller's input counts as taken only when its text is handed
+/// out; until then each call gets it once more.
 pub struct DecodedAhead {
     entries: VecDeque<Entry>,
     submitted: usize,
-    /// Where the block begins whose end is searched, and from where on.
+    /// The bit where the block begins whose end is looked for, and the bit from which on.
     open: u64,
     searched: u64,
     /// The search has met the end of the stream.

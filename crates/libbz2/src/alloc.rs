@@ -80,7 +80,7 @@ impl Router {
         let custom = window.and_then(|memory| memory.alloc);
         let base: *mut u8 = match (custom, window, c_int::try_from(size)) {
             (Some(alloc), Some(memory), Ok(len)) => {
-                // What that function allocates itself may come here again, if it is in Rust.
+                // If that function is in Rust, its own allocations may come through here: they must not call it again.
                 WINDOW.set(None);
                 // SAFETY: the caller of the library vouches for its function.
                 let base = unsafe { alloc(memory.opaque, len, 1).cast() };
@@ -126,7 +126,7 @@ unsafe impl GlobalAlloc for Router {
     }
 
     unsafe fn dealloc(&self, user: *mut u8, _: Layout) {
-        // SAFETY: `get` has written the header before what it returned.
+        // SAFETY: `user` came from `get`, which wrote the header into the bytes just below it.
         unsafe {
             let Header { base, free, opaque } = user.sub(HEADER).cast::<Header>().read_unaligned();
             match free {

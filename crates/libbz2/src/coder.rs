@@ -1,7 +1,7 @@
-//! `BZ2_bzCompress`: the state machine of coding, call by call as bzip2's library.
+//! `BZ2_bzCompress`: the state machine of coding, with the same results as bzip2's library, call by call.
 //!
 //! A block is coded when it is full, or when a flush or the end of the stream asks for it; then its bytes are handed
-//! out, and only then more text is taken. bzip2's library keeps up to three bytes of a block's end for the next write,
+//! out, and only then is more text taken. bzip2's library keeps up to three bytes of a block's end for the next write,
 //! and so does this one.
 
 use crate::ahead::CodedAhead;
@@ -53,7 +53,7 @@ impl Coder {
     /// The state of a new stream.
     pub fn new(owner: *mut Stream, memory: Memory, level: Level, verbosity: c_int) -> Self {
         let ahead = CodedAhead::new();
-        // What threads use cannot come from functions that may not be meant for threads.
+        // Threads must not call the caller's `bzalloc`, which may not be made for threads.
         let memory = if ahead.is_some() { Memory::MALLOC } else { memory };
         let input = Input::new(level.block_limit() as usize - 19);
         Coder {
@@ -112,12 +112,12 @@ impl Coder {
         if finishing { BZ_STREAM_END } else { BZ_RUN_OK }
     }
 
-    /// Whether all text that a flush or the end is about is in blocks.
+    /// Whether all text before a flush, or before the end, is in coded blocks.
     fn is_drained(&self) -> bool {
         self.expected == 0 && self.input.is_drained() && self.ahead.as_ref().is_none_or(CodedAhead::is_empty)
     }
 
-    /// Takes and hands out what can be. Returns whether anything was.
+    /// Takes as much text, and hands out as many bytes, as possible. Returns whether there was any.
     fn work(&mut self, stream: &mut Stream) -> Result<bool, NoMemory> {
         if self.ahead.is_some() {
             return self.work_ahead(stream);
@@ -151,7 +151,7 @@ impl Coder {
         }
     }
 
-    /// Hands out coded bytes. Returns whether there were any, and room.
+    /// Hands out coded bytes. Returns false if there are none, or no room.
     fn hand_out(&mut self, stream: &mut Stream) -> bool {
         let bytes = &self.out.whole_bytes()[self.given..self.ready];
         let count = stream.put(bytes);
@@ -188,7 +188,7 @@ impl Coder {
         self.memory
             .window(|| {
                 block.try_reserve_exact(len + 5)?;
-                // Codes are shorter than the text they stand for, or hardly longer.
+                // The codes are shorter than the block, or hardly longer.
                 out.try_reserve((len + len / 32 + 64) as u64 * 8)?;
                 encoder.try_reserve(len)
             })
@@ -219,7 +219,7 @@ impl Coder {
         8
     }
 
-    /// A block of this length comes next.
+    /// Counts a block, which comes next.
     fn count_block(&mut self, crc: u32, len: usize) {
         self.combined = combine(self.combined, crc);
         if self.verbosity >= 2 {
@@ -238,7 +238,7 @@ impl Coder {
             self.out.align();
             held_back = 0;
         }
-        // Without any write the bytes that were held back stay so.
+        // If nothing was written, the bytes that were held back remain so.
         let changed = held_back > 0 || is_last;
         self.ready = if changed { ((self.out.bit_len() - u64::from(held_back)) / 8) as usize } else { 0 };
         self.given = 0;

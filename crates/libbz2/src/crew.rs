@@ -68,9 +68,9 @@ pub struct Tools {
     pub fast: Option<Fast>,
 }
 
-/// Something to be done, as often as need be: the input stays as it is.
+/// Work that may be done more than once, because it does not change its input.
 pub trait Work: Send + Sync + 'static {
-    /// What comes of it.
+    /// Its output.
     type Output: Send + 'static;
     /// Does it.
     fn run(&self, tools: &mut Tools) -> Self::Output;
@@ -83,11 +83,11 @@ const BEGUN: u32 = 1;
 /// Its output is there, or has been taken.
 const DONE: u32 = 2;
 
-/// Some work, and what came of it.
+/// Some work, and its output.
 pub struct Job<W: Work> {
     work: W,
     state: AtomicU32,
-    /// The number of forks at which it was made.
+    /// The number of forks before it was made.
     forks: u32,
     output: UnsafeCell<Option<W::Output>>,
 }
@@ -105,7 +105,7 @@ impl<W: Work> Job<W> {
         Arc::new(Job { work, state, forks: FORKS.load(Relaxed), output })
     }
 
-    /// What it is about.
+    /// Its work.
     pub fn work(&self) -> &W {
         &self.work
     }
@@ -119,14 +119,14 @@ impl<W: Work> Job<W> {
         self.state.compare_exchange(WAITING, BEGUN, Relaxed, Relaxed).is_ok()
     }
 
-    /// Keeps it from being begun.
+    /// Cancels it, unless it has begun.
     pub fn cancel(&self) {
         self.begin();
     }
 }
 
 impl<W: Work> Job<W> {
-    /// What comes of it: done by a thread, or here and now. A second call does it again, as does the child of a fork.
+    /// Its output, made by a thread or else here. A second call does the work again, as does the child of a fork.
     pub fn wait(self: &Arc<Self>, tools: &mut Tools) -> W::Output {
         if self.forks != FORKS.load(Relaxed) {
             // A thread of the parent's may have written a part of the output, whatever the state says.
@@ -158,7 +158,7 @@ impl<W: Work> Task for Job<W> {
     fn perform(&self, tools: &mut Tools) {
         if self.begin() {
             let output = self.work.run(tools);
-            // SAFETY: `begin` returns true once.
+            // SAFETY: `begin` returns true only once, so no other thread writes.
             unsafe { *self.output.get() = Some(output) };
             self.state.store(DONE, Release);
         }

@@ -1,7 +1,7 @@
 //! `BZ2_bzDecompress`: the state machine of decoding.
 //!
 //! Input is copied block by block into a buffer, and what lies after the block's end is given back to the caller before
-//! any text is handed out. So never is a byte after the end of a stream consumed, and a block is decoded as soon as its
+//! any text is handed out. So no byte after the end of a stream is ever consumed, and a block is decoded as soon as its
 //! last byte is there.
 
 use crate::ahead::{DecodedAhead, View};
@@ -15,12 +15,12 @@ use hybz::internals::codec::header::Bz2BlockHeader;
 use hybz::internals::crc::{Crc, combine};
 use std::ffi::c_int;
 
-/// Input is taken in pieces of this size: the first one of a block is small, as a block may be.
+/// The sizes of the pieces in which input is taken: the first piece of a block is small, because the block may be.
 const FIRST_PIECE: usize = 4 << 10;
 const PIECE: usize = 64 << 10;
 
 /// What comes next.
-// A stream has one of them, in memory of its own.
+// The variants may differ in size: a stream has only one value.
 #[allow(clippy::large_enum_variant)]
 enum Stage {
     /// The bytes of a stream's header, of which some have been read.
@@ -60,7 +60,7 @@ pub struct Decoder {
     combined: u32,
     /// How many bytes have been taken since the stream began.
     position: u64,
-    /// Blocks that threads decode, if there may be threads; and whether they have yet to be looked for.
+    /// Blocks that threads decode, if threads are allowed; and whether to look among them for the next block.
     ahead: Option<DecodedAhead>,
     may_look_ahead: bool,
 }
@@ -159,7 +159,7 @@ impl Decoder {
             return;
         }
         self.may_look_ahead = false;
-        // What an earlier call has brought of the header cannot be given back.
+        // Bytes of the header that an earlier call has taken cannot be given back.
         if self.reader.has_begun() {
             return;
         }
@@ -198,8 +198,8 @@ impl Decoder {
 
     /// Gives the caller back what lies after the next bit's byte.
     ///
-    /// A block's end is found in the call that brings its last byte. But the fast decoder may look at damage only when
-    /// its group is complete: then some of what follows is of earlier calls, and stays taken.
+    /// A block's end is found in the call that brings its last byte. But the fast decoder notices damage only when
+    /// its group is complete: by then earlier calls may have taken bytes after it, and these stay taken.
     fn stop(&mut self, stream: &mut Stream) {
         let used = self.at.div_ceil(8) as usize;
         let surplus = self.input.len().saturating_sub(used);
@@ -337,7 +337,7 @@ impl Decoder {
             stream.put(&room[..count]);
             match next {
                 Next::Damage => {
-                    // bzip2's library does not count what the call has made of such a block, except by its slow ways.
+                    // Of such a block bzip2's library counts the text of this call only if its slow decoders made it.
                     if !self.small && !self.header.randomised {
                         stream.skip_output(i64::from(stream.avail_out) - i64::from(before));
                     }
@@ -379,7 +379,7 @@ impl Decoder {
         self.may_look_ahead = self.ahead.is_some();
     }
 
-    /// The end of a stream is one only if its CRC is right.
+    /// Checks the CRC at the end of a stream.
     fn check_end(&self, code: c_int) -> c_int {
         if code != BZ_STREAM_END {
             return code;

@@ -27,12 +27,12 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// Nothing, unless it is complete.
+    /// `None` unless it is complete.
     pub fn completes(self) -> Option<()> {
         matches!(self, Reading::Complete).then_some(())
     }
 
-    /// Nothing, unless more input is all that is needed.
+    /// `None` unless it only needs more input.
     pub fn goes_on(self) -> Option<()> {
         matches!(self, Reading::Starved).then_some(())
     }
@@ -51,7 +51,7 @@ pub struct Fast {
     given: usize,
 }
 
-/// Bits that eight groups cannot exceed, and what the reader looks at after them.
+/// The most bits that eight groups have, and the 64 at which the reader may look after them.
 const PLENTY: u64 = (8 * GROUP as u64) * MAX_CODE as u64 + 64;
 
 impl Fast {
@@ -88,7 +88,7 @@ impl Fast {
         let end = data.len() as u64 * 8;
         let mut reader = BitReader::new(data, *at);
         loop {
-            // Near the end one group at a time, which is forgotten if it does not end before the data do.
+            // Near the end of the data one group at a time: a group that is not complete is read again later.
             let plenty = end - *at >= PLENTY;
             let until = if plenty { header.selectors.len() } else { header.selectors.len().min(self.group + 1) };
             if self.group >= until {
@@ -143,7 +143,7 @@ impl Fast {
         false
     }
 
-    /// Makes the text of a block whose codes are complete. Returns false if another decoder must decide.
+    /// Makes the text of a block whose codes are complete. `Irregular`: another decoder must decide.
     pub fn make_text(&mut self, header: &Bz2BlockHeader, memory: Memory) -> Reading {
         let (runs, rows) = self.mtf.finish();
         if header.origin as usize >= rows {
@@ -173,7 +173,7 @@ impl Fast {
                 Ok(Err(_)) => {}
             }
         }
-        // Nearly all runs: the text is made as there is room for it, by the other decoder.
+        // The block is nearly all runs, and its text too long: the other decoder makes it as there is room.
         Reading::Irregular
     }
 

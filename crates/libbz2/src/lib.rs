@@ -36,7 +36,7 @@ use std::ffi::{c_char, c_int, c_void};
 use stream::*;
 
 /// What `bz_stream` points at.
-// A stream has one of them, in memory of its own.
+// The variants may differ in size: a stream has only one value.
 #[allow(clippy::large_enum_variant)]
 enum State {
     Coder(Coder),

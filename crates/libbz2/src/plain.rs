@@ -99,7 +99,7 @@ impl Plain {
         list[..header.used.len()].copy_from_slice(&header.used);
         Plain {
             tables: std::array::from_fn(|table| {
-                // The lengths of tables that the block does not have may be of another block.
+                // Lengths of tables that the block does not have may be left from an earlier block.
                 let lengths = if table < header.tables { &header.lengths[table][..symbols] } else { &[1, 1][..] };
                 CanonicalCodes::new(lengths)
             }),
@@ -211,7 +211,7 @@ impl Plain {
             self.rows.set(row, *next as usize);
             *next += 1;
         }
-        // Each row now leads to the one before. The cycle of the origin is turned round.
+        // Each row now leads to the row of the byte before. Reverse the links of the cycle that has the origin.
         let (mut row, mut following) = (origin, self.rows.get(origin));
         loop {
             let after = self.rows.get(following);

@@ -1,7 +1,7 @@
 //! What a stream with `verbosity` says, on C's `stderr`.
 //!
-//! That is the caller's: it may be buffered, redirected by `freopen` or closed. Rust's macros would write past all
-//! that, and panic if they cannot.
+//! That is the caller's: it may be buffered, redirected by `freopen` or closed. Rust's macros would bypass all
+//! that, and panic if they cannot write.
 
 use libc::FILE;
 use std::fmt::{self, Write};

@@ -19,17 +19,17 @@ pub const BZ_FLUSH_OK: c_int = 2;
 pub const BZ_FINISH_OK: c_int = 3;
 /// The stream is complete.
 pub const BZ_STREAM_END: c_int = 4;
-/// A call that may not come now.
+/// The call is not allowed now.
 pub const BZ_SEQUENCE_ERROR: c_int = -1;
-/// A value that may not be.
+/// An argument is not allowed.
 pub const BZ_PARAM_ERROR: c_int = -2;
 /// No memory.
 pub const BZ_MEM_ERROR: c_int = -3;
 /// A damaged stream.
 pub const BZ_DATA_ERROR: c_int = -4;
-/// Not a stream.
+/// The input does not begin like a stream.
 pub const BZ_DATA_ERROR_MAGIC: c_int = -5;
-/// `ferror`.
+/// A file has an error (`ferror`).
 pub const BZ_IO_ERROR: c_int = -6;
 /// The input ends inside a stream.
 pub const BZ_UNEXPECTED_EOF: c_int = -7;

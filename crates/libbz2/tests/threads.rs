@@ -132,7 +132,7 @@ impl<'a> Coding<'a> {
     }
 }
 
-/// The bytes of a text, whose flushes `seed` says, where each of them ended, and how many calls that took.
+/// The bytes of a text with flushes that depend on `seed`, where each of them ended, and the number of calls.
 fn code(library: &Library, text: &[u8], seed: u64) -> (Vec<u8>, Vec<usize>, usize) {
     let (mut plan, mut rooms) = (Rng(seed), Rng(seed + 1));
     let level = 1 + plan.below(9) as c_int;
@@ -224,7 +224,7 @@ fn come_and_go() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(begin.elapsed() > Duration::from_millis(500), "they go at once");
-    // And come again.
+    // New ones start when there is work again.
     let (coded, ..) = code(&ours, &text, 4);
     assert!(decode(&ours, &coded, 0, WHOLE).text == text);
 }
@@ -289,7 +289,7 @@ fn forks() {
 fn read_all(library: &Library, file: *mut std::ffi::c_void, len: usize) -> (Vec<u8>, c_int) {
     let (mut text, mut room) = (Vec::new(), vec![0u8; len]);
     loop {
-        // SAFETY: `room` is as long as said.
+        // SAFETY: `room` has the length that is passed with it.
         let count = unsafe { (library.BZ2_bzread)(file, room.as_mut_ptr().cast(), len as c_int) };
         if count <= 0 {
             return (text, count);

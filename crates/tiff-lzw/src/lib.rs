@@ -7,7 +7,7 @@
 //! | [`DeviceStrips`] | many, decoded on a GPU (feature `cuda`) |
 //!
 //! `examples/tiff_lzw` shows the other parts of a TIFF file. hybz itself reads the `.Z` files of `compress`, in which
-//! codes are packed otherwise.
+//! codes are packed differently.
 
 mod device;
 #[cfg(test)]

@@ -78,8 +78,8 @@ class _Raw(io.RawIOBase):
         self._file = file
 
     def _follow(self, ended):
-        """Moves the caller's file object as if it had been read: its position is at or after what has been decoded, and
-        the end at the end. The reader itself reads by another descriptor."""
+        """Moves the caller's file object as if it had been read: at least to the end of what has been decoded, and
+        to its own end when the text has ended. The reader itself reads by another descriptor."""
         if self._file is not None:
             try:
                 self._file.seek(*((0, io.SEEK_END) if ended else (self._reader.position(),)))

@@ -251,8 +251,8 @@ class _Text:
         return text
 
     def _go_on(self):
-        """A record continues after the end of the range's index: reads there by the index of the whole file. If there
-        is none, the file is decoded up to there."""
+        """Goes on reading after the end of the range's index, where a record continues, with the index of the whole
+        file. If there is none, the file is decoded up to there."""
         file = self._stack.enter_context(opened(self._range.path, self._range.storage_options))
         whole = self._stack.enter_context(BZ2File(file, threads=self._threads))
         if self._range.index is not None:

@@ -61,7 +61,7 @@ impl Environment {
     }
 
     /// Ignores the flags that do not suit the call, as bzip2 ignores `BZIP2=-9` with `-d`: those that its mode does not
-    /// take, `--index` if `-d` removes the file that it is about, and those that need a flag which is not there. Flags
+    /// take, `--index` if `-d` removes the indexed file, and those that need a flag which is not there. Flags
     /// that were typed are never ignored, and if they ask for a mode, they decide. Returns the flags that remain; `all`
     /// are those of all words.
     pub fn keep_suitable(

@@ -29,7 +29,7 @@ pub struct Finished {
     pub index: Option<OutputFile>,
     /// The source, if it is to be removed.
     pub source: Option<SourceFile>,
-    /// Whether the data must be on the disk before the result gets its name, and then the name.
+    /// Whether the data must be on the disk before the result gets its name, and the name afterwards.
     pub sync: bool,
     pub reread: Option<Reread>,
     pub replace: bool,
@@ -75,7 +75,7 @@ pub struct Committer {
     thread: Option<CommitThread>,
 }
 
-/// The thread: the items for it, and what ends its wait for more of them, a unit or that the sender is gone.
+/// The thread, the channel of its items, and one that ends its wait for more: by a unit, or by the sender's drop.
 struct CommitThread {
     items: Sender<Item>,
     full: Sender<()>,
@@ -115,7 +115,7 @@ impl Committer {
             self.steps.messages.raise(3); // the thread panicked, and printed why
         }
         if items.is_full() {
-            let _ = full.try_send(()); // if it has been said before, the thread will not wait either
+            let _ = full.try_send(()); // if a unit is there already, the thread will not wait either
         }
     }
 
@@ -133,7 +133,7 @@ impl Committer {
 fn next_batch(items: &Receiver<Item>, full: &Receiver<()>, max: usize) -> Option<Vec<Item>> {
     let first = items.recv().ok()?;
     if items.len() + 1 < max {
-        // The end of the call ends this wait, too. A unit that was meant for an earlier batch makes a smaller one.
+        // The end of the call ends this wait, too. A unit that was sent for an earlier batch ends it early.
         let _ = full.recv_timeout(BATCH_TIME);
     }
     Some(iter::once(first).chain(items.try_iter()).take(max).collect())

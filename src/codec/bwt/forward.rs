@@ -175,7 +175,7 @@ pub(super) mod tests {
         assert_eq!(made.origin as usize / times, row / times, "{what}, {} bytes: origin", block.len());
     }
 
-    /// Blocks that `lms` sorts, turned so that their least rotation begins at their ends, too.
+    /// `lms` and libsais give the same, whether a block's least rotation begins at its start, middle or end.
     #[test]
     fn by_lms_as_by_libsais() {
         let mut by_lms = ForwardBwt::new(Arc::default());

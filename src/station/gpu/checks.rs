@@ -4,10 +4,10 @@
 //! original text, and checks the head of the block. A block that the device has not expanded is compared in its
 //! run-length-coded form, for which the thread codes the text again.
 //!
-//! **Trust.** What is compared is the block as it will be written and the text as it was read, on the host. That runs
-//! are cut where bzip2 cuts them, which the text does not show, is the device's word; a lane's thread has cut them. A
-//! lane can only say that a block is right: whatever else it finds, it declines the block, and a core judges it. If a
-//! core's decoder confirms the first such block of a batch, the device computes wrong results and gets no more work.
+//! **Trust.** The block as it will be written is compared with the text as it was read, on the host. The text does not
+//! show whether runs are cut where bzip2 cuts them: only the device checks this. A lane can only say that a block is
+//! right: whatever else it finds, it declines the block, and a core judges it. If a core's decoder confirms the first
+//! such block of a batch, the device computes wrong results and gets no more work.
 
 use super::batches::{Answered, Batch, Batched, Doubt, Jobs, Put, Unplaced};
 use super::spans::{coded_text_of, decode, output_of, put_codes};

@@ -1,4 +1,4 @@
-//! Lanes that decode blocks of `.hbz` streams: damage, growth, and answers that cannot be; and cases for the kernels.
+//! Lanes that decode blocks of `.hbz` streams: damage, growth, and impossible answers; and cases for the kernels.
 
 use super::trial_tests::{FAKE_ROWS, accepts, fake, fake_with, outcome};
 use super::*;

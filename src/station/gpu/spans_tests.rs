@@ -1,4 +1,4 @@
-//! Lanes that decode blocks of `.bz2` streams: damage, and answers that cannot be.
+//! Lanes that decode blocks of `.bz2` streams: damage, and impossible answers.
 
 use super::trial_tests::{accepts, fake, fake_with, outcome};
 use super::*;

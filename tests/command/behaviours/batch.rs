@@ -177,7 +177,7 @@ fn other_file_systems() {
         return skip_part(Need::System, "/dev/shm is no other file system than /dev");
     }
     let place = Place::new();
-    // The walk goes there, and reads only this file.
+    // The walk enters that file system, and reads only this file.
     let name = format!("hybz-test-{}.of-hybz", std::process::id());
     fs::write(format!("/dev/shm/{name}"), b"no bzip2").expect("a file");
     let walk = "-rt -S .of-hybz --exclude *.bz2 --exclude *.hbz --exclude *.bz --exclude *.tbz2 --exclude *.tbz \
@@ -259,7 +259,7 @@ fn files_of_its_own() {
     let listed = place.hybz(&["--null", "--filelist", "list", report]);
     listed.says(0, "5 files compressed").says(0, "; 3 skipped (3 of hybz's own)\n");
     assert!(own.keys().all(|name| place.path("tree").join(OsStr::from_bytes(name)).exists()));
-    // A typed name of this kind is meant, and is taken; but the report is never taken.
+    // A file of this kind is compressed if its name is typed, but never the report.
     place.hybz(&["-q", "tree/.gone.bz2.hybz-tmp"]).silent(0);
     place.hybz(&[report, "tree/log"]).says(1, "Input file tree/log is the report.");
     assert!(place.has("tree/.gone.bz2.hybz-tmp.bz2") && place.has("tree/log"));
@@ -330,7 +330,7 @@ fn output_directory() {
     place.hybz(&["--output-dir", "tree/one", "tree/one"]).says(1, "Can't make the directory tree/one: ");
 }
 
-/// Each in the order of a walk, and of a list that goes to and fro.
+/// In the order of a walk, and of a list that goes back and forth between directories.
 fn mirrors_of_read_only_directories() {
     let place = Place::new();
     let make = "for d in t/a/c/d t/a/e t/b/f t/g; do mkdir -p $d; echo $d > $d/file; done; \

@@ -35,8 +35,8 @@ fn three_blocks() -> (Vec<u8>, Vec<u8>) {
     (text, coded)
 }
 
-/// `-d` leaves nothing of this file and goes on with others, `-t` refuses it too, both with rc 2 and one of bzip2's
-/// texts. To stdout it is the last, because a hole in the output would be worse.
+/// `-d` makes no result of this file and goes on with the others, and `-t` refuses it: both exit with 2 and a message
+/// of bzip2's. `-dc` stops at this file, because a gap in the output would be worse.
 fn refused(bytes: &[u8], text: &str, text_of_test: &str) -> String {
     let place = Place::with(&[("a.bz2", bytes), ("good.bz2", &compressed(b"hello\n"))]);
     let test = place.hybz(&["-t", "a.bz2", "good.bz2"]).says(2, text_of_test);

@@ -400,7 +400,7 @@ fn flags_of_others() {
     assert_eq!(place.hybz(&["-ub15k", "-c", "a"]).code, 1);
 }
 
-/// Without GPUs they have no effect. (What they do where there is one is tested there.)
+/// Without a GPU these flags have no effect. (Machines that have one test the effects.)
 fn gpu_flags() {
     let place = Place::with(&[("a", b"hello\n"), ("b", &text(3_000_000))]);
     for name in ["a", "b"] {
@@ -459,6 +459,6 @@ fn flags_without_effect() {
         ("-l --best b.bz2", "hybz: -1 to -9 and -l cannot be used together.\n"),
         ("--recover -9 b.bz2", "hybz: -1 to -9 and --recover cannot be used together.\n"),
     ]);
-    // Flags of variables are for whatever call they suit.
+    // A flag in a variable is ignored by a call that it does not suit.
     run(place.called("hybz").args(["-l", "b.bz2"]).env("BZIP2", "-9").env("HYBZ", "--no-sync")).silent(0);
 }

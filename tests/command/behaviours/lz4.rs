@@ -99,7 +99,7 @@ fn damage() {
     assert!(cut.code == 2 && !cut.stdout.is_empty() && text.starts_with(&cut.stdout));
     assert!(place.hybz(&["-t", "cut.lz4"]).stderr.contains("file ends unexpectedly"));
     assert!(place.hybz(&["-t", "bad.lz4"]).stderr.contains("data integrity error"));
-    // The header's checksum of a dictionary's number, 7.
+    // A header that names dictionary 7, and its right checksum.
     let dictionary = b"\x04\x22\x4d\x18\x41\x40\x07\0\0\0";
     let mut dictionary = dictionary.to_vec();
     dictionary.push((twox_hash::XxHash32::oneshot(0, &dictionary[4..]) >> 8) as u8);

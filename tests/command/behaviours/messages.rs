@@ -31,7 +31,7 @@ rows! {
     "flags that contradict" | "`-c` and `-t`" | "named as they were typed" => contradictions;
     "advice to recover" | "after damage, also of an empty file" | "where there is something to recover: `hybz \
      --recover NAME`; under bzip2's names bzip2's own" => advice;
-    "advice of whom" | "bzip2recover" | "the same under bzip2's names; `FILE` for several files and stdin"
+    "whose advice" | "bzip2recover" | "the same under bzip2's names; `FILE` for several files and stdin"
         => advice_by_name;
     "advice after damage of `.hbz`, `.Z`, `.lz4`" | "bzip2recover" | "none: `--recover` works only with `.bz2`"
         => no_advice_for_other_formats;
@@ -166,7 +166,7 @@ fn progress() {
         let numbers = line.strip_prefix("(stdin): ").and_then(|line| line.strip_suffix(" MB/s")?.split_once(" MB, "));
         let (done, rate) = numbers.unwrap_or_else(|| panic!("{line}"));
         let [done, rate]: [f64; 2] = [done, rate].map(|number| number.parse().expect("a number"));
-        // Whole blocks of 5.1 MB of zeros, or all; and the time that both numbers are of.
+        // Whole blocks of 5.1 MB of zeros, or all 60 MB; and the time that follows from both numbers.
         let blocks = (done / 5.099_235).round();
         assert!(blocks > 0.0 && ((done - blocks * 5.099_235).abs() < 0.06 || done == 60.0), "{line}");
         assert!((0.99..taken + 0.1).contains(&(done / rate)), "{line}, of {taken} s");
@@ -193,7 +193,7 @@ fn no_progress() {
     if !installed("script") {
         return;
     }
-    // At once, because each of them waits.
+    // All at the same time, because each of them waits for more than a second.
     std::thread::scope(|scope| {
         for (flags, term) in calls {
             scope.spawn(move || {

@@ -142,7 +142,7 @@ cargo test --test command behaviours
 
 The tests write this page from their tables in `tests/command/behaviours`; to write it again, set `HYBZ_BLESS=1`. Where
 both should do the same, most tests run the system's bzip2 next to hybz and compare exit codes, output, messages and
-files. What bzip2 does otherwise was seen by running it or read in its source. `matrix: NAME` is a scenario, or several,
+files. How bzip2 differs was seen by running it or read in its source. `matrix: NAME` is a scenario, or several,
 of `cargo test --test matrix`. F2F: from file to file, without `-c`. rc: the exit code.
 ";
 

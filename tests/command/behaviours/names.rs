@@ -149,7 +149,7 @@ fn variables_for_other_modes() {
         let plan = hybz("HYBZ", value, "--plan=1M a").silent(0).stdout;
         place.put("plan", &plan);
         let shard = hybz("HYBZ", value, "--shard=0 --plan-file=plan -o part a");
-        // A flag that every mode takes counts, whatever is ignored beside it.
+        // A flag that every mode takes counts, whatever else is ignored.
         assert_eq!((shard.code, shard.stderr.is_empty()), (0, !value.contains("-v ")), "{value}: {shard:?}");
         assert_eq!(hybz("HYBZ", value, "--join=plan -f -o b part").code, 0, "{value}");
         assert_eq!(decompressed(&place.get("b")), place.get("a"), "{value}");

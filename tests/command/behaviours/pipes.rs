@@ -152,7 +152,7 @@ fn names_on_terminals() {
         assert!(out.lines().any(|line| line.trim_end() == expected), "{line}: {out:?}");
     }
     assert!(on_terminal(&place, "hybz -l a*2").is_some_and(|out| out.contains(r"  'a'$'\033''[31mred'$'\a''.bz2'")));
-    // Elsewhere names are bytes.
+    // If stdout is no terminal, names are written unchanged.
     let listed = place.shell("hybz -l a*2").silent(0);
     assert!(listed.out().ends_with(&format!("  {name}.bz2\n")));
     place.hybz(&[name]).says(1, &format!("hybz: Output file {name}.bz2 already exists. -f overwrites it.\n"));

@@ -22,7 +22,7 @@ rows! {
         => places_of_reports;
     "`--json` and signals" | "no such thing" | "a summary of the work done until then" => report_of_the_interrupted;
     "`--json` and signals in the middle of many files" | "no such thing"
-        | "every file that is done has an object, but at most one" => report_of_the_interrupted_at_any_time;
+        | "every file that is done has an object, except at most one" => report_of_the_interrupted_at_any_time;
     "`--json` and an early end" | "no such thing" | "a summary in any case; a report that cannot be written is rc 1"
         => reports_end;
     "SIGUSR1" | "ends it" | "a line of progress, immediately; nothing is disturbed" => asked_by_signal;

@@ -9,7 +9,7 @@ use std::thread;
 rows! {
     "threads" | "one" | "one for each core that affinity and the container's quota allow" => threads_by_affinity;
     "threads in a container with a CPU quota" | "one" | "as many as the quota allows" => threads_by_quota;
-    "the same by version 2, or little memory" | "one" | "as many as the limits allow" => limits_of_version_2;
+    "the same with cgroups v2, or little memory" | "one" | "as many as the limits allow" => limits_of_version_2;
     "`-p 1 --no-gpu`" | "-" | "one thread" => one_thread;
     "`-p` of a million" | "-" | "four threads a core, or 16, at most" => threads_that_help;
     "`-p` beyond reason" | "-" | "rc 1" => "limits"/"threads-$N";
@@ -95,7 +95,7 @@ fn threads_that_help() {
         let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
         assert!(mebibytes <= (12 * (4 * cores).max(16)) as f64, "-p {threads}: {line}");
     }
-    // On one core, where the number cannot depend on the machine: 16, of which each takes some of the 150 blocks.
+    // On one core there are 16 threads, whatever the machine, and each takes some of the 150 blocks.
     if installed("taskset") {
         place.put("b", &text(15_000_000));
         let run = place.shell("taskset -c $(taskset -cp $$ | grep -o '[0-9]*$') hybz -1vvc -p 1000000 b");

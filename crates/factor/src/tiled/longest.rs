@@ -28,8 +28,8 @@ pub struct Earlier {
     pub len: u32,
 }
 
-/// The number of equal bytes compared: by all threads together, and by the thread that compared most. Each comparison
-/// also looks at a byte that differs.
+/// The number of equal bytes compared: by all threads together, and by the thread that compared most. The byte that
+/// differs and ends a comparison is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// By all threads.

@@ -1,7 +1,7 @@
 //! Writes the lines of records.
 //!
-//! One thread does this. With two cores and `-k1,1 -k2,2n` it takes 7 % of the processors' time, and lines of all
-//! lengths pass without being held.
+//! One thread does this. With two cores and `-k1,1 -k2,2n` it takes 7 % of the processors' time. No line is
+//! held in memory as a whole, however long it is.
 
 use super::Keys;
 use crate::text::Ends;
@@ -13,7 +13,7 @@ pub(super) struct Bare<'a, W: Write> {
     end: u8,
     end_of_code: u8,
     unique: bool,
-    /// The codes of this line as far as they have come, and those of the last line that was written: if they matter.
+    /// The codes of this line so far, and those of the last line that was written, if equal keys are dropped.
     codes: Vec<u8>,
     last: Vec<u8>,
     state: State,
@@ -24,16 +24,16 @@ pub(super) struct Bare<'a, W: Write> {
     pub bytes: u64,
 }
 
-/// How much waits: writes are at least that long.
+/// Bytes are kept until there are this many: writes are at least that long.
 const WAITING: usize = 256 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Codes,
-    /// In the line's place, which codes that are compared are followed by.
+    /// In the line's place in the input, which follows the codes if these are compared.
     Place,
     Line,
-    /// In a line that equals the one before.
+    /// In a line that is left out, because it equals the one before.
     Dropped,
 }
 

@@ -29,7 +29,7 @@ impl By {
     /// Replaces the contents of a vector by the key of a line.
     pub fn key(&self, line: &[u8], key: &mut Vec<u8>) -> Result<(), Panicked> {
         key.clear();
-        // The vector is a vector whatever happens, and nothing else here is the closure's.
+        // Unwind safe: after a panic the vector is still valid, and the closure changes nothing else here.
         catch_unwind(AssertUnwindSafe(|| self.0(line, key))).map_err(|panic| {
             let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

@@ -21,7 +21,7 @@ const ESCAPED: u8 = 249;
 const ESCAPE: u8 = ESCAPED + 1;
 /// The first symbol of the number zero.
 const ZERO: u8 = 126;
-/// More digits before the point have a length of their own.
+/// If there are more digits before the point, their number is written separately.
 const MOST_DIGITS: usize = 100;
 
 /// The bytes of the symbols, ascending and descending.

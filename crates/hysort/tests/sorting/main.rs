@@ -95,7 +95,7 @@ fn all_texts() -> Vec<(&'static str, Vec<u8>)> {
     texts().into_iter().chain(shaped_texts()).collect()
 }
 
-/// A shape of which spaces become ends.
+/// A shape whose spaces become line ends.
 fn lines_of(shape: &str, len: usize) -> Vec<u8> {
     (shapes::shape(shape).make)(len).iter().map(|&byte| if byte == b' ' { b'\n' } else { byte }).collect()
 }
@@ -165,7 +165,7 @@ fn limits(memory: u64) -> Limits {
     Limits::new().memory(memory).temporary(tempfile::tempfile)
 }
 
-/// What is said of text before it comes changes when its lines are put where their ranges are, and nothing else.
+/// Announcing a text changes only when its lines are grouped by range, and not the output.
 #[test]
 fn what_is_expected_does_not_matter() {
     let mut rng = Rng(43);

@@ -22,9 +22,9 @@ pub struct File {
     writing: bool,
     stream: Stream,
     last: c_int,
-    /// Reading never waits.
+    /// Whether it is a regular file: then reading never waits.
     is_regular: bool,
-    /// For a file that is ours alone, if there may be threads: what has been read of it.
+    /// What has been read ahead, if nobody else uses the file and threads are allowed.
     ahead: Option<ReadAhead>,
 }
 

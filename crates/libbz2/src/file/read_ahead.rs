@@ -1,4 +1,4 @@
-//! Reading ahead in a file that is ours alone, which `BZ2_bzopen` or `BZ2_bzdopen` has opened: threads decode blocks
+//! Reading ahead in a file that nobody else uses, which `BZ2_bzopen` or `BZ2_bzdopen` has opened: threads decode blocks
 //! whose ends have been read. Without threads files are read as by bzip2's library, 5,000 bytes at a time.
 //!
 //! Of a pipe or a socket only what is there is read, except if the decoder can do nothing without more.
@@ -17,10 +17,10 @@ const EACH: usize = 1 << 20;
 /// What has been read, and not yet decoded.
 pub struct ReadAhead {
     descriptor: c_int,
-    /// Reading never waits.
+    /// Whether it is a regular file: then reading never waits.
     is_regular: bool,
     bytes: Vec<u8>,
-    /// Those before have been decoded.
+    /// The bytes before this place have been decoded.
     at: usize,
     ended: bool,
 }
@@ -84,7 +84,7 @@ impl ReadAhead {
         }
         self.bytes.try_reserve(PIECE).map_err(|_| BZ_MEM_ERROR)?;
         let room = self.bytes.spare_capacity_mut();
-        // SAFETY: `room` is as long as said.
+        // SAFETY: `read` gets the length of `room`.
         let count = unsafe { libc::read(self.descriptor, room.as_mut_ptr().cast(), PIECE.min(room.len())) };
         match usize::try_from(count) {
             Ok(0) => self.ended = true,

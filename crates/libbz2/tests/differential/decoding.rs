@@ -2,7 +2,7 @@
 //! taken.
 //!
 //! How much input a call takes before that is not compared: both libraries are given the same pieces and rooms, and
-//! whatever they leave comes again.
+//! whatever a call leaves is given to the next one.
 
 use crate::coding::code;
 use crate::library::{Library, Sizes, decode, ours, theirs};

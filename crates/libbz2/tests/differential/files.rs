@@ -62,7 +62,7 @@ fn digest(bytes: &[u8]) -> String {
     format!("{} bytes, {:08x}", bytes.len(), hybz_testkit::crafted::model::crc(bytes))
 }
 
-/// Writes a file by the long functions, in random pieces, with calls that may not be in between.
+/// Writes a file by the long functions, in random pieces, with forbidden calls in between.
 fn write(library: &Library, path: &Path, text: &[u8], rng: &mut Rng, log: &mut Vec<String>) {
     // SAFETY: the pointers are valid or null, which the interface allows.
     unsafe {
@@ -325,7 +325,7 @@ fn buffer_to_buffer() {
             let mut call = |dest: &mut [u8], room, source: &[u8], level, verbosity, work, codes: bool| {
                 let mut len = room as c_uint;
                 let (to, from, count) = (dest.as_mut_ptr().cast(), source.as_ptr() as _, source.len() as c_uint);
-                // SAFETY: the buffers have the lengths said.
+                // SAFETY: each buffer has the length that is passed with it.
                 let code = unsafe {
                     if codes {
                         (library.BZ2_bzBuffToBuffCompress)(to, &mut len, from, count, level, verbosity, work)

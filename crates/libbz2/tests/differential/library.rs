@@ -89,7 +89,7 @@ pub fn theirs() -> Option<Library> {
         })
     };
     assert!(library.BZ2_bzCompress as usize != ours().BZ2_bzCompress as usize, "one library compared with itself");
-    // LD_LIBRARY_PATH may lead to another build of this one, whose symbols would be a judge of themselves.
+    // LD_LIBRARY_PATH may lead to another build of this one, which would then be compared with itself.
     // SAFETY: the address is of a function.
     let path = unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
         let stream = &mut *self.stream;
         (stream.next_in, stream.avail_in) = (input.as_ptr().cast_mut().cast(), input.len() as c_uint);
         (stream.next_out, stream.avail_out) = (self.room.as_mut_ptr().cast(), room as c_uint);
-        // SAFETY: the input and the room are as long as said.
+        // SAFETY: the input and the room have the lengths that are passed with them.
         let code = unsafe {
             match self.codes {
                 true => (self.library.BZ2_bzCompress)(stream, action),
@@ -199,7 +199,7 @@ pub fn decode(library: &Library, coded: &[u8], small: c_int, sizes: Sizes) -> De
     let (mut code, mut at, mut idle) = (0, 0, 0);
     while code == 0 && idle < 3 {
         let left = &coded[at..];
-        // A copy that goes at once: the library may not look at it later.
+        // A copy that is freed after the call: the library may not look at it later.
         let input = left[..pieces[inputs.below(pieces.len())].min(left.len())].to_vec();
         let (room, before) = (rooms[outputs.below(rooms.len())], session.out.len());
         let (next, taken) = session.call(0, &input, room);

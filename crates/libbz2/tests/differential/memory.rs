@@ -118,7 +118,7 @@ fn fail_everywhere(what: &str, wanted: &[u8], goes_on: bool, run: impl Fn(&mut H
 
 #[test]
 fn failing_allocations() {
-    // Runs first, so that a block is full before its text is: the second block begins in the middle.
+    // A long run first: the first block takes more text than its size, and the second one begins in the middle.
     let mut text = vec![7; 1000];
     text.extend((shape("words").make)(110_000));
     let coded = code_with(&mut Heap::default(), &text, false).unwrap();
@@ -167,7 +167,7 @@ fn run(library: &Library, (count, len, small): Use) -> u64 {
     let half = coded.len() / 2;
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = status("VmRSS:");
-    // SAFETY: the buffers are as long as said.
+    // SAFETY: each buffer has the length that is passed with it.
     unsafe {
         for stream in &mut streams {
             (stream.next_out, stream.avail_out) = (room.as_mut_ptr().cast(), room.len() as c_uint);

@@ -5,10 +5,10 @@ use crate::library::{Library, Session, ours, theirs};
 use hybz_testkit::shapes::Rng;
 use std::ffi::c_int;
 
-/// A block of level 1 has so much text, if there are no long runs in it.
+/// The bytes of text in a block of level 1 without long runs.
 const BLOCK: usize = 99_981;
 
-/// Buffers of the last calls, with other bytes in them: one that is freed could come again at the same address.
+/// Buffers of the last calls, since overwritten. They are kept, because a new one could get a freed one's address.
 #[derive(Default)]
 struct Buffers(Vec<Vec<u8>>);
 
@@ -24,7 +24,7 @@ impl Buffers {
         &self.0[self.0.len() - 1][offset..]
     }
 
-    /// The call is over: its bytes become others. They look like the beginning of a block and like a stream's end.
+    /// Overwrites the input of the call that has ended. It now looks like the beginning of a block and a stream's end.
     fn spoil(&mut self) {
         let noise = [0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0x17, 0x72, 0x45, 0x38, 0x50, 0x90];
         let buffer = self.0.last_mut().expect("a call");
@@ -56,7 +56,7 @@ fn code(library: &Library, text: &[u8], seed: u64) -> Vec<u8> {
     while at < text.len() {
         let end = text.len().min(at + [1, 999, 60_000, 400_000][rng.below(4)]);
         if rng.below(9) > 0 {
-            // What is not taken stays out: the next piece begins there, at any length.
+            // The next piece begins at the first byte that was not taken, and has any length.
             let (code, taken) = call(&text[at..end], 0, &mut rng);
             assert_eq!(code, 1);
             at += taken;
@@ -84,7 +84,7 @@ fn decode(library: &Library, coded: &[u8], other: &[u8], block: usize, seed: u64
         let inside = (block * BLOCK).saturating_sub(5_000)..(block + 1) * BLOCK - 9_000;
         let is_other = inside.contains(&done) && !std::ptr::eq(other, coded);
         let from = if is_other { other } else { coded };
-        // Small rooms: some call begins there, and each one that does stays there.
+        // Little room near `inside`, so that some calls begin in it, and none of these goes beyond the block.
         let is_near = done < inside.end && done + 2 * BLOCK > inside.start;
         let room = 1 + rng.below(if is_near { 9_000 } else { 2 * BLOCK });
         let piece = [usize::MAX, 300_000, 70_000, 5_000][rng.below(4)].min(from.len() - taken);

@@ -25,7 +25,7 @@ impl Gpu {
         Gpu { devices, device: Mutex::default(), gone: AtomicBool::new(none) }
     }
 
-    /// Measures a text, and says in which steps; `None` if it is too short or too long, or there is no GPU. After an
+    /// Measures a text, and times the steps; `None` if it is too short or too long, or there is no GPU. After an
     /// error the GPU is not asked again, unless the reason was too little memory for this text.
     pub fn measure(&self, text: &[u8]) -> Result<Option<(Measures, String)>, DeviceError> {
         if !(WORTH..=DeviceFactorizer::MAX_TEXT).contains(&text.len()) || self.gone.load(Relaxed) {

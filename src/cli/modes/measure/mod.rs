@@ -70,8 +70,8 @@ struct Measurer {
 }
 
 impl Measurer {
-    /// Has all operands measured by as many threads, and prints what they find. If stdout can take no more, the process
-    /// ends without the threads.
+    /// Measures all operands with up to `threads` threads, and prints the results. If stdout can take no more, the
+    /// process ends without waiting for the threads.
     fn all(self: &Arc<Self>, threads: usize) -> anyhow::Result<u8> {
         let (operands, is_table) = (&self.plan.operands, self.plan.json.is_none());
         print(&self.messages, &if is_table { table::head() } else { Vec::new() })?;

@@ -59,7 +59,7 @@ pub(super) fn assign(
     ranks: &mut Vec<u32>,
 ) -> Option<usize> {
     let count = positions.len() - 1;
-    // While the table grows, a copy of half of it is beside it; afterwards, the sorted names.
+    // While the table grows, a copy of half of it is next to it; afterwards, the sorted names.
     let max_bits = (room.len() / 3 * 2).max(1).ilog2().min(MAX_BITS);
     let bits = FIRST_BITS.min(max_bits);
     room[..1 << bits].fill(0);

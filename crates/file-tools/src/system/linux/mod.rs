@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// Opens a directory of which only names are wanted: no right to read it is needed.
 pub const ONLY_NAMES: OFlags = OFlags::PATH;
 
-/// The file system whose files may be names of open files.
+/// The file system in which names may stand for open files.
 pub const NAMES_OF_OPEN_FILES: &str = "/proc";
 
 /// Has `function` called before `main`, once, on the only thread.

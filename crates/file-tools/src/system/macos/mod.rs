@@ -19,7 +19,7 @@ use std::{env, io};
 /// oldest macOS on which Rust's programs run.)
 pub const ONLY_NAMES: OFlags = OFlags::RDONLY;
 
-/// The file system whose files may be names of open files.
+/// The file system in which names may stand for open files.
 pub const NAMES_OF_OPEN_FILES: &str = "/dev/fd";
 
 /// Has `function` called before `main`, once, on the only thread.

@@ -43,7 +43,7 @@ pub fn buffer_size(typed: &str, value: &OsStr, memory: impl FnOnce() -> u64) -> 
 
 fn size(text: &[u8], memory: impl FnOnce() -> u64) -> Result<u64, Bad> {
     let (number, unit) = number(text)?;
-    // A unit alone is one of it.
+    // A unit without a number means one: `M` is `1M`.
     let number = match number {
         Some(number) => number,
         None if unit.first().is_some_and(|unit| b"EgGkKmMPtTYZ".contains(unit)) => Ok(1),
