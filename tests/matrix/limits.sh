@@ -51,7 +51,9 @@ take n
 only n; kept n
 
 ## no-processes-$WHAT [root setpriv prlimit]: not one more thread (RLIMIT_NPROC) | WHAT in compress force decompress
-take a a.bz2; chown 65534 . a a.bz2; AS=(prlimit --nproc=1 "${NOBODY[@]}")
+# A user of its own: the limit counts all processes of a user, also those of other scenarios.
+user=$((65500 + ${#WHAT}))
+take a a.bz2; chown $user . a a.bz2; AS=(prlimit --nproc=1 setpriv --reuid $user --regid 65534 --clear-groups)
 case $WHAT in
 compress) rm a.bz2; x a; code 0; only a.bz2; packed a.bz2 a ;;
 force) x -f a; code 0; only a.bz2; packed a.bz2 a ;;
