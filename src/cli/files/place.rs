@@ -36,8 +36,7 @@ impl Place {
         place
     }
 
-    /// Like [`near`](Place::near); any other directory is opened: all uses of the name are within it. (A name that ends
-    /// with `/` or `..` is no file's.)
+    /// Like [`near`](Place::near); any other directory is opened: all uses of the name are within it.
     pub fn opened(path: impl Into<PathBuf>, operand: Option<&Place>) -> io::Result<Place> {
         let mut place = Place::near(path, operand);
         if place.directory.is_none() && place.file_name().is_ok() {
@@ -79,8 +78,7 @@ impl Place {
         }
     }
 
-    /// Opens the directory of a name that was typed, or takes `last` if that is the same one. Later uses of the name
-    /// begin in that directory. (A name that ends with `/` or `..` is no file's.)
+    /// Opens a typed name's directory, or takes `last` if that is the same one: later uses of the name begin there.
     pub fn open_directory(&mut self, last: &mut Option<Directory>, slots: &Slots) -> io::Result<()> {
         if self.directory.is_none() && self.file_name().is_ok() {
             let found = Directory::of(&self.path, None)?;

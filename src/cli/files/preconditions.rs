@@ -36,8 +36,7 @@ impl Preconditions {
         self.report.as_ref().is_some_and(|report| id(report) == found)
     }
 
-    /// Opens a file, once no earlier operand can still make, replace or remove it. `open_directory` opens the directory
-    /// of a typed name.
+    /// Opens a file and the directory of a typed name, once no earlier operand can still make, replace or remove it.
     pub fn open(
         &self,
         place: &mut Place,

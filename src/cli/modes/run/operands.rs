@@ -183,9 +183,12 @@ impl Operands {
             return Ok(Some(file));
         }
         let (mut place, typed) = (found.place.clone(), found.typed);
-        let opened = self.preconditions.open(&mut place, |place| self.iter.open_directory(place), pending);
-        let place = &place;
         let plan = Arc::clone(&self.plan);
+        // Where nothing is made or removed and no index is used, the name is used only once.
+        let goes_on = plan.target.makes_files() || plan.remove_sources || plan.ranges.is_some() || plan.index.is_some();
+        let open_directory = |place: &mut Place| if goes_on { self.iter.open_directory(place) } else { Ok(()) };
+        let opened = self.preconditions.open(&mut place, open_directory, pending);
+        let place = &place;
         let opened = opened.map_err(|e| Failure::unopened(plan.kind, name, &e))?;
         let Some((file, found)) = self.check_source(place, name, typed, opened)? else { return Ok(None) };
         let destination = self.destination(place, remark)?;
