@@ -21,13 +21,11 @@
 
 use super::lms::{self, LmsSort};
 use super::periodic::PeriodicOrigins;
-use super::{rotation, suffixes};
+use super::rotation;
+use super::suffixes::{self, ROWS, find};
 use crate::codec::try_resize;
 use std::collections::TryReserveError;
 use std::sync::Arc;
-
-/// The number of rows processed together.
-pub(super) const ROWS: usize = 1024;
 
 /// Computes last columns in its own memory, which it reuses for each block: 5 bytes per byte of the longest block, and
 /// another 3 to 5 for blocks that `lms` sorts.
@@ -142,12 +140,6 @@ impl ForwardBwt {
         }
         row.expect("each rotation has a row") as u32
     }
-}
-
-/// The place of the row that `is_it`. First it is tested without an early exit, so that the test becomes vector code.
-pub(super) fn find(part: &[i32], is_it: impl Fn(i32) -> bool) -> Option<usize> {
-    let is_there = part.iter().fold(false, |any, &row| any | is_it(row));
-    if is_there { part.iter().position(|&row| is_it(row)) } else { None }
 }
 
 fn make_room(suffixes: &mut Vec<i32>, len: usize) {

@@ -7,6 +7,9 @@ use super::sais;
 #[cfg(feature = "libsais")]
 use libsais::{BwtConstruction, SuffixArrayConstruction, bwt::AuxIndicesSamplingRate};
 
+/// The number of rows processed together.
+pub(super) const ROWS: usize = 1024;
+
 /// Why a call of libsais cannot fail otherwise: its arguments are checked by their types.
 #[cfg(feature = "libsais")]
 const NO_MEMORY: &str = "libsais fails only when there is no memory";
@@ -33,6 +36,12 @@ pub fn sort_numbers(numbers: &mut [i32], distinct: usize, suffixes: &mut [i32]) 
     }
     #[cfg(not(feature = "libsais"))]
     sais::sort(numbers, suffixes, distinct);
+}
+
+/// The place of the row that `is_it`. First it is tested without an early exit, so that the test becomes vector code.
+pub(super) fn find(part: &[i32], is_it: impl Fn(i32) -> bool) -> Option<usize> {
+    let is_there = part.iter().fold(false, |any, &row| any | is_it(row));
+    if is_there { part.iter().position(|&row| is_it(row)) } else { None }
 }
 
 /// Replaces `text` with its BWT, under an end mark that is less than all bytes; the row of the whole text, whose entry

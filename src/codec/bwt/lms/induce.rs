@@ -13,7 +13,7 @@
 
 use super::gather::KeyCounts;
 use super::{BEFORE, prefetch};
-use crate::codec::bwt::forward::{ROWS, find};
+use crate::codec::bwt::suffixes::{ROWS, find};
 use std::hint::select_unpredictable;
 
 /// The number of rows between reading a row and fetching its text.

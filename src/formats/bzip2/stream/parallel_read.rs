@@ -1,8 +1,8 @@
 //! Cuts stretches of text into blocks: the rule of `split`, so that several threads can read one file for stations that
 //! are faster than one reader.
 //!
-//! One thread reads and cuts 3.5 GB/s (on a Xeon, from memory), hardly more than one H200 can code, and less than two
-//! can; 2, 3, 4 and 6 threads reach 7.1, 10.7, 13.4 and 20.7 GB/s. Reading is easily shared, stretch by stretch.
+//! One thread read and cut 3.5 GB/s (on a Xeon, from memory, before `runs_within`), less than one H200 can code now; 2,
+//! 3, 4 and 6 threads reached 7.1, 10.7, 13.4 and 20.7 GB/s. Reading is easily shared, stretch by stretch.
 //! Cutting seems not to be, because where a block ends depends on where the one before it ended; but nearly all of that
 //! work is finding the runs, and a run is a run wherever blocks end. The reader of a stretch therefore lists its runs,
 //! and only a walk along these lists remains sequential.
