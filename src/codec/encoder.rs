@@ -3,7 +3,7 @@
 use super::bwt::forward::{ForwardBwt, LastColumn};
 use super::bwt::periodic::PeriodicOrigins;
 use super::mtf::encode::MtfSymbols;
-use super::run_length::{self, Run};
+use super::run_length;
 use super::selector::encode::HuffmanTables;
 use crate::bits::{BitSource, BitWriter, SliceBits, append_bits};
 use crate::block::{CodedBlock, Text};
@@ -50,7 +50,7 @@ impl Encoder {
     /// blocks.
     pub fn encode(&mut self, text: &Text) -> CodedBlock {
         self.block.clear();
-        let crc = run_length_code(text, None, &mut self.text, &mut self.block);
+        let crc = run_length_code(text, &mut self.text, &mut self.block);
         assert!((1..=MAX_ENCODER_BLOCK).contains(&self.block.len()), "a block of {} bytes", self.block.len());
 
         let last = self.bwt.transform(&mut self.block);
@@ -98,18 +98,15 @@ impl Encoder {
     }
 }
 
-/// Appends the run-length-coded form of a text to `block` and returns the CRC of the text. Its runs need not be known.
-/// `room` is used to join a text of several parts.
-pub fn run_length_code(text: &Text, runs: Option<&[Run]>, room: &mut Vec<u8>, block: &mut Vec<u8>) -> u32 {
+/// Appends the run-length-coded form of a text to `block` and returns the CRC of the text. A text of several parts is
+/// joined in `room`.
+pub fn run_length_code(text: &Text, room: &mut Vec<u8>, block: &mut Vec<u8>) -> u32 {
     if let Text::RunLength { coded, crc, .. } = text {
         block.extend_from_slice(coded);
         return *crc;
     }
     let plain = text.plain(room).unwrap_or_default();
-    match runs {
-        Some(runs) => run_length::encode::encode_listed(plain, runs.iter().copied(), block),
-        None => run_length::encode::encode(plain, block),
-    }
+    run_length::encode(plain, block);
     crc::checksum(plain)
 }
 

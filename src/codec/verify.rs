@@ -92,7 +92,7 @@ impl DecodedVerifier {
             // no repetition has one origin.
             DecodedForm::Text { .. } | DecodedForm::RunLength(_) => {
                 self.coded.clear();
-                let crc = run_length_code(text, None, &mut self.room, &mut self.coded);
+                let crc = run_length_code(text, &mut self.room, &mut self.coded);
                 let same = match decoded {
                     DecodedForm::RunLength(bytes) => self.coded == bytes,
                     DecodedForm::Text { bytes, .. } => is_text(text, bytes),

@@ -1,6 +1,6 @@
 //! Run-length coding against its definition. Any bytes are a text, and coded bytes too.
 
-use super::super::encode::encode;
+use super::super::encode::{encode, encode_into, runs};
 use super::super::equal_to_next_portable;
 use super::*;
 use hybz_testkit::shapes::{self, EDGES, Rng, SHAPES};
@@ -85,6 +85,12 @@ fn check(bytes: &[u8], what: &str) {
     let mut coded = vec![1, 2, 3]; // it appends
     encode(bytes, &mut coded);
     assert!(coded[..3] == [1, 2, 3] && coded[3..] == naive_coded(bytes), "{what}, {} bytes: coded", bytes.len());
+    let coded = coded.split_off(3);
+    for room in [coded.len() + 100, coded.len(), coded.len().saturating_sub(1)] {
+        let mut place = vec![9; room];
+        let found = encode_into(bytes, runs(bytes), &mut place).map(|len| &place[..len]);
+        assert!(found == (room >= coded.len()).then_some(&coded[..]), "{what}, {} bytes, room {room}", bytes.len());
+    }
     let (coded, expected) = (bytes, naive(bytes));
     let got = decode_text(std::iter::once(coded), coded.len());
     for size in [1, 2, 3, 5, 64, 65, 67, 1000] {

@@ -3,7 +3,8 @@
 use super::batches::{Placed, Put, Unplaced};
 use crate::block::Text;
 use crate::codec::bwt::rotation;
-use crate::codec::encoder::run_length_code;
+use crate::codec::run_length::encode::{self, encode_into};
+use crate::crc;
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use hybz_gpu::{self as gpu, DeviceLane};
 
@@ -27,9 +28,8 @@ pub(super) struct BatchBlock {
 /// The common part of all kinds of lanes for `.bz2`.
 #[derive(Default)]
 pub(super) struct BatchWriter {
-    /// A text assembled from its parts and run-length-coded.
+    /// A text assembled from its parts.
     text: Vec<u8>,
-    coded: Vec<u8>,
     candidates: Vec<u32>,
 }
 
@@ -45,26 +45,29 @@ impl BatchWriter {
         sums: fn(&[u8]) -> [u64; 2],
     ) -> Put<BatchBlock, u32> {
         let EncodeBlock { text, runs } = task;
-        let (block, crc): (&[u8], u32) = match text {
-            Text::RunLength { coded, crc, .. } => (coded, *crc),
+        let max_length = lane.size().max_length;
+        let place = &mut lane.input()[at..at + max_length];
+        let (len, crc) = match text {
+            Text::RunLength { coded, crc, .. } => (encode_into(coded, [], place), *crc),
             plain => {
-                self.coded.clear();
-                let crc = run_length_code(plain, runs.as_deref(), &mut self.text, &mut self.coded);
-                (&self.coded, crc)
+                let plain = plain.plain(&mut self.text).unwrap_or_default();
+                let len = match runs {
+                    Some(runs) => encode_into(plain, runs.iter().copied(), place),
+                    None => encode_into(plain, encode::runs(plain), place),
+                };
+                (len, crc::checksum(plain))
             }
         };
+        let block = &mut place[..len.ok_or(Unplaced::Never)?];
         let (len, text_len) = (block.len(), text.len());
-        if !(gpu::MIN_DEVICE_BLOCK..=lane.size().max_length).contains(&len) || rotation::period(block) != len {
+        if len < gpu::MIN_DEVICE_BLOCK || rotation::period(block) != len {
             return Err(Unplaced::Never);
         }
-        let start = if turn { rotation::least(block, &mut self.candidates) } else { 0 };
-        let place = &mut lane.input()[at..at + len];
-        let (before, from) = block.split_at(start);
-        place[..from.len()].copy_from_slice(from);
-        place[from.len()..].copy_from_slice(before);
-        let turn = if start == 0 { 0 } else { (len - start) as u32 };
         let last = block[len - 1];
-        let turned_last = before.last().copied().unwrap_or(last);
+        let start = if turn { rotation::least(block, &mut self.candidates) } else { 0 };
+        block.rotate_left(start);
+        let turn = if start == 0 { 0 } else { (len - start) as u32 };
+        let turned_last = block[len - 1];
         let kept = BatchBlock { crc, text_len, len, turn, sums: sums(block), last, turned_last };
         Ok(Placed { kept, input: len as u32, bytes: len })
     }
