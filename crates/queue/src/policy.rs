@@ -74,15 +74,16 @@ impl Snapshot {
     /// The number of cores that may begin blocks while accelerators run.
     ///
     /// All cores, unless the accelerators are faster than all cores together: then as many as there are hardware
-    /// threads that feed no accelerator, but at least a quarter and at most half of all cores. More cores would make a
-    /// feeder (a lane, a reader, the joiner) wait for a hardware thread, and take memory bandwidth from it, which costs
-    /// more than those cores gain. Medians of three rounds, of `.bz2` unless stated otherwise:
+    /// threads that feed no accelerator, but at most half of all cores, and at least a quarter or four. More cores
+    /// would make a feeder (a lane, a reader, the joiner) wait for a hardware thread, and take memory bandwidth from
+    /// it, which costs more than those cores gain. Medians of three rounds, of `.bz2` unless stated otherwise:
     ///
     /// | cores that may begin | none | 1/16 | 1/8 | 1/4 | 1/2 | 3/4 | all |
     /// |---|---|---|---|---|---|---|---|
     /// | 8 GB, 16 cores, 8 lanes of one H200 | 3.03 s | 3.04 | 2.98 | 2.97 | 2.88 | | 3.75 |
     /// | 24 GB, 32 cores, 16 lanes of two H200s | | | | 4.83 s | 4.78 | 5.16 | 5.57 |
     /// | the same, 20 lanes, seven readers, two hosts, four rounds | | | | 3.91, 3.56 s | 4.31, 3.66 (3/8) | | |
+    /// | 97 GB, 32 cores, the same lanes, nine readers | | | 9.83 s | 10.58 | | | |
     /// | the first, with 8 lanes that verify | | 4.11 s | 4.08 | 4.02 | 3.96 | 4.38 | 4.72 |
     /// | 8 GB in long blocks, 16 cores, 16 lanes | | | | 4.91 s | 5.42 | | |
     /// | 8 GB, 16 cores, 16 lanes, decompressing `.bz2` | | 1.52 s | | 1.42 | 1.58 | | |
@@ -91,7 +92,7 @@ impl Snapshot {
         if !self.others_are_fast && self.accelerator_rate <= self.core_rate * self.cores as f64 {
             return self.cores;
         }
-        let (least, most) = (self.hardware.div_ceil(4), self.hardware.div_ceil(2));
+        let (least, most) = (self.hardware.div_ceil(4).min(4), self.hardware.div_ceil(2));
         self.hardware.saturating_sub(self.feeders).clamp(least, most).min(self.cores)
     }
 
@@ -216,7 +217,8 @@ mod tests {
         assert_eq!(Snapshot { feeders: 16, hardware: 4, cores: 4, ..usual() }.spare_cores(), 1);
         // Twenty lanes and the readers of two devices.
         let two = Snapshot { hardware: 32, cores: 32, accelerator_rate: 8e9, ..usual() };
-        assert_eq!([20, 26].map(|feeders| Snapshot { feeders, ..two }.spare_cores()), [12, 8]);
+        assert_eq!([20, 26].map(|feeders| Snapshot { feeders, ..two }.spare_cores()), [12, 6]);
+        assert_eq!(Snapshot { feeders: 29, ..two }.spare_cores(), 4);
         assert_eq!(Snapshot { hardware: 64, cores: 64, accelerator_rate: 8e9, ..usual() }.spare_cores(), 32);
         assert_eq!(Snapshot { hardware: 64, cores: 8, ..usual() }.spare_cores(), 8);
         // For a GPU that is no faster than the cores, no core rests.
