@@ -57,7 +57,7 @@ fn no(is_wrong: bool, text: &str) -> Result<()> {
     if is_wrong { bail!("{text}") } else { Ok(()) }
 }
 
-/// What does not go together when each file is processed by itself.
+/// Refuses what does not go together when each file is processed by itself.
 fn files(plan: &Plan) -> Result<()> {
     let is = |name: &Option<OsString>, expected: &str| name.as_ref().is_some_and(|name| name == expected);
     let (none, stdin) = (plan.typed == 0 && plan.filelist.is_none(), plan.reads_stdin());

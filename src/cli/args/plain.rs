@@ -1,6 +1,6 @@
 //! Command lines that need no parser: names of files, and flags without values, alone or in clusters (`-dc`, `-9kv`).
 //!
-//! For a file of 1 kB, building and asking clap's parser takes a third of all instructions of a call.
+//! For a file of 1 kB, building and running clap's parser takes a third of all instructions of a call.
 
 use super::choices::LevelFlags;
 use super::flags::Flags;

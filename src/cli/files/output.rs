@@ -33,7 +33,7 @@ pub struct OutputFile {
     pub directory: Directory,
     file: File,
     kind: Kind,
-    /// Whether a file had its name when that was asked last.
+    /// Whether a file had its name when this was last checked.
     taken: bool,
     /// Makes holes instead of zeros, if they are wanted.
     holes: Option<Holes>,
@@ -76,8 +76,8 @@ impl OutputFile {
         self
     }
 
-    /// Gives the result the owner, mode, access control list and times of its source. Returns its mode if that is
-    /// another one.
+    /// Gives the result the owner, mode, access control list and times of its source. Returns the mode that the result
+    /// has if it could not get the source's mode.
     pub fn set_attributes(&self, source: &SourceFile) -> io::Result<Option<RefusedMode>> {
         if matches!(self.kind, Kind::Existing) {
             return Ok(None);

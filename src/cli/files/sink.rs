@@ -15,7 +15,7 @@ const LONG: u64 = 8 << 20;
 #[derive(Default)]
 pub struct Stdout {
     written: u64,
-    /// Whether it takes whole pages; `None` while that is not known.
+    /// Whether stdout takes whole pages; `None` while that is not known.
     takes_pages: Option<bool>,
     giver: Giver,
 }

@@ -135,7 +135,7 @@ impl Walk {
         self.read()
     }
 
-    /// Reads the names of the last level: first of all, those of the operand itself.
+    /// Reads the names in the last level's directory, which is the operand itself at first.
     pub fn read(&mut self) -> Result<(), Failure> {
         let Some(Level { directory: Some(directory), files, directories, .. }) = self.levels.last_mut() else {
             return Ok(());

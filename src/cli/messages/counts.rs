@@ -38,7 +38,7 @@ impl Counts {
         }
     }
 
-    /// Records that `bytes` of the current input are read. Returns how many of all inputs are.
+    /// Records that `bytes` of the current input are read. Returns the number of bytes read of all inputs.
     pub fn advance(&self, bytes: u64) -> u64 {
         let read = self.done.load(Relaxed) + bytes;
         self.read.store(read, Relaxed);

@@ -29,8 +29,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Prints the requested text on stdout. A closed stdout is an error even if there is nothing to print; the error of one
-/// whose reader is gone is [`reader_is_gone`].
+/// Prints the requested text on stdout. A closed stdout is an error even if there is nothing to print;
+/// [`reader_is_gone`] recognises the error of a stdout whose reader is gone.
 pub fn print_stdout(text: &[u8]) -> anyhow::Result<()> {
     match stdout::print(text) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
@@ -108,7 +108,7 @@ impl Failure {
                 Failure::about(3, "", name, &format!(": {error}. This is a defect of hybz or of this machine."))
             }
             &Error::Memory { block, needs, allowed } => {
-                // The numbers are rounded so that `-m` with the first of them is enough.
+                // The numbers are rounded so that passing the first one to `-m` is enough.
                 let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
                 let by_flag = plan.memory.is_some();
                 let limit =

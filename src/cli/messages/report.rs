@@ -52,7 +52,7 @@ struct Totals {
     started: Instant,
     /// The beginning of a line is written, but not yet its end.
     torn: AtomicBool,
-    /// [`OPEN`], or the writer of the summary, which may have written it already.
+    /// [`OPEN`], or who writes the summary; it may be written already.
     state: AtomicU8,
     numbers: [AtomicU64; NUMBERS.len()],
 }
@@ -74,7 +74,7 @@ pub struct Entry {
     crcs: Vec<u32>,
     /// The name of the result, or `-`.
     pub result: Option<OsString>,
-    /// The whole file's, if the work on it went well.
+    /// The summary of the whole file, if the work on it went well.
     pub stream: Option<StreamSummary>,
     /// Whether there was nothing to do: the result was there already, and right.
     pub complete: bool,
@@ -260,7 +260,7 @@ impl Totals {
             0 => (None, 1, Some(&r#""out of memory""#)),
             signal => (Some(signal), 128 + signal, None),
         };
-        // A line has room for more numbers than these.
+        // The line's buffer is long enough for these numbers.
         let _ = self.summarize(&mut line, (&"null", &"null"), (true, signal), exit, error);
         let _ = line.write_all(b"\n");
         signals::write_at_once(self.file.as_fd(), bytes(&line));

@@ -71,7 +71,7 @@ pub fn finish(out: Sink, source: Option<&SourceFile>, plan: &Plan) -> Result<(),
     Ok(commit::publish(file, plan.force)?)
 }
 
-/// An error of writing to this file, or to `(stdout)`, the one whose reader may leave without a message.
+/// The failure of a write to this file or to `(stdout)`; if the reader of stdout has left, there is no message.
 pub fn write_trouble(name: &OsStr, e: &io::Error) -> Trouble {
     match e.kind() {
         io::ErrorKind::BrokenPipe if name == "(stdout)" => Trouble::BrokenPipe,

@@ -114,7 +114,7 @@ struct Cell {
     failure: Option<String>,
 }
 
-/// The rows with this many threads. A program that cannot be told how many has a row with one.
+/// The rows with this many threads. A program without a flag for threads has only a row for one.
 fn rows<'a>(plan: &Plan, threads: usize, with_gpus: bool, peers: &'a [Peer]) -> Vec<Row<'a>> {
     let ours = [(None, false), (None, true)].into_iter().filter(|(_, gpus)| with_gpus || !gpus);
     let peers =

@@ -119,7 +119,7 @@ pub struct Row {
     pub stream: u64,
     /// The row's start in the compressed file, in bits.
     pub bit_offset: u64,
-    /// The number of bytes of the compressed file that are finished with it and were not before.
+    /// The number of bytes of the compressed file that this row completes.
     pub coded_len: u64,
     pub text_at: u64,
     pub text_len: u64,

@@ -340,7 +340,7 @@ impl Inputs for Operands {
     fn next_input(&mut self) -> Option<Input<Job>> {
         loop {
             if self.plan.fail_fast && self.messages.code() > 0 {
-                // No operand after the failure may have been sent yet.
+                // Perhaps no operand after the failure was sent, so `Results` cannot tell that some are left.
                 self.stopped.fetch_or(!self.iter.is_at_end(), Relaxed);
                 return None;
             }

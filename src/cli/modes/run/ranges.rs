@@ -26,8 +26,7 @@ pub struct Parts {
     ranges: vec::IntoIter<Range>,
     lines: bool,
     now: Now,
-    /// The end of the last range of whole lines. The current position is then the first line that begins there or
-    /// later.
+    /// The end of the last range of whole lines. If set, `text` is at the first line that begins there or later.
     ended: Option<u64>,
     /// The range that is being read, until it has given a byte.
     empty: Option<Range>,
@@ -48,8 +47,8 @@ enum Now {
 
 impl Parts {
     /// These ranges of a text; with `lines`, the lines that begin in them.
-    /// Notes in `seen` the first range that begins at the end of the text or after it. (With whole lines an empty range
-    /// proves nothing, because a range may have no line's beginning.)
+    /// Notes in `seen` the first range that begins at the end of the text or after it. (With whole lines an empty
+    /// range proves nothing, because perhaps no line begins in it.)
     pub fn new(text: Cursor, ranges: Vec<Range>, lines: bool, seen: &Arc<Seen>) -> Parts {
         let (ranges, seen) = (ranges.into_iter(), (!lines).then(|| Arc::clone(seen)));
         Parts { text, ranges, lines, now: Now::Next, ended: None, empty: None, seen }
@@ -145,8 +144,8 @@ impl Parts {
     }
 }
 
-/// The length of the longest beginning of `piece` with at most this many line ends, and how many it has. It looks only
-/// a little further than that: a piece may have many ranges.
+/// The length of the longest prefix of `piece` with at most `most` line ends, and how many it has. Little more than
+/// the prefix is searched, because a piece may have many ranges.
 fn up_to_line_end(piece: &[u8], most: u64) -> (usize, u64) {
     let mut ends = 0;
     for (i, stretch) in piece.chunks(STRETCH).enumerate() {
@@ -256,8 +255,8 @@ impl Cursor {
             Some(index) => index.find_line_end(line)?,
             None => None,
         };
-        // A place is at least as near to the line as the index's block, which has the line end before it, if the block
-        // begins there or earlier.
+        // The index's block contains the line end before `line`, so a place at or after the block's start is at least
+        // as near to the line as the block is.
         let nearer = |at: u64| block.as_ref().is_none_or(|block| block.text_offset <= at);
         let ends = match (self.line.and_then(|here| here.to(line)), block) {
             (Some(ends), _) if nearer(self.at) => ends,
@@ -265,7 +264,7 @@ impl Cursor {
                 self.go(block.text_offset)?;
                 let ends = block.lines_before.unwrap_or(0);
                 self.line.get_or_insert(Line { ends, begins: false });
-                // The block has the line end before the line.
+                // The line end before the line is in the block.
                 line.saturating_sub(ends)
             }
             (_, None) => {
