@@ -1,4 +1,4 @@
-//! The list of the blocks of a file, and reading by it.
+//! The list of the blocks of a file, and reading with its help.
 
 use crate::block::Text;
 use crate::crc::Crc;
@@ -71,7 +71,7 @@ pub struct List {
 }
 
 impl List {
-    /// Lists the blocks of `input`, which is read from its beginning to its end, wherever its position is.
+    /// Lists the blocks of `input`, from its beginning to its end, whatever its current position.
     ///
     /// Reads the indexes at the ends of the streams; if one of them is damaged, the blocks' own headers as far as they
     /// can be followed.
@@ -106,8 +106,8 @@ impl List {
         self.block_size
     }
 
-    /// Whether the list has all blocks. If not, either the file is damaged or cut between two blocks, and more blocks
-    /// may follow the last one listed; or a `.bz2` stream follows at [`end`](Self::end).
+    /// Whether the list has all blocks. If not, the file is damaged or cut between two blocks, and more blocks may
+    /// follow the last one listed; or a `.bz2` stream follows at [`end`](Self::end).
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings, hbz::List};

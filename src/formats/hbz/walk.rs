@@ -1,4 +1,4 @@
-//! Parses `.hbz` streams incrementally, as their bytes come. All that reads streams from their beginning uses it.
+//! Parses `.hbz` streams incrementally, as their bytes come. All code that reads streams from their start uses it.
 
 use super::header::{
     BlockHeader, ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, IndexEntry, MAGIC, StreamHeader, index_count,

@@ -7,7 +7,7 @@ use crate::formats::lz4::header::checksum;
 const SKIPPABLE: [u8; 4] = [0x5b, 0x2a, 0x4d, 0x18];
 const MAGIC: [u8; 4] = *b"hLZ4";
 const VERSION: u8 = 2;
-/// The skippable frame's own header, and that with ours.
+/// The length of a skippable frame's own header, and of that header together with ours.
 const FRAME_HEAD: usize = 8;
 const HEAD: usize = 40;
 const ENTRY: usize = 12;

@@ -37,7 +37,7 @@ pub fn string(text: &mut [u8], from: usize, to: usize, len: usize) {
             break;
         }
     }
-    // If the last byte of the source is the first byte of the copy, it was not written before.
+    // If the last byte of the source is the first byte of the copy, it was not yet written when it was read.
     text[to + len - 1] = text[from + len - 1];
 }
 

@@ -8,7 +8,7 @@ use crate::formats::lzw::header::Header;
 #[derive(Debug)]
 pub(super) struct Links {
     entries: Vec<Link>,
-    /// The last code and the first byte of its string, which is the prefix of the next entry.
+    /// The last code, which is the prefix of the next entry, and the first byte of its string.
     previous: (u16, u8),
 }
 
@@ -30,7 +30,7 @@ impl Links {
         Links { entries: entries.collect(), previous: (codes.last().copied().unwrap_or(0), first_byte) }
     }
 
-    /// Appends the string of a code to `text`, and adds an entry if there is room.
+    /// Appends the string of a code to `text`, and adds an entry unless the table is full.
     pub fn decode(&mut self, header: Header, code: u32, text: &mut Vec<u8>) -> Result<(), Flaw> {
         let first = header.first();
         let next = first + self.entries.len() as u32;

@@ -1,6 +1,6 @@
-//! The plain twin of the decoder, so simple that it is unlikely to be wrong: a table of strings, bits one by one. Tests
-//! and the fuzzer compare with it, and the package hybz-tiff-lzw makes one for strips of the same parts. Also a plain
-//! encoder of `.Z`, for tests only: new `.Z` files should not be written.
+//! The plain twin of the decoder, so simple that it is unlikely to be wrong: a table of strings, bits one by one.
+//! Tests and the fuzzer compare with it, and the package hybz-tiff-lzw builds its twin for strips from the same parts.
+//! Also a plain encoder of `.Z`, for tests only: new `.Z` files should not be written.
 
 use crate::flaw::Flaw;
 use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MAGIC};

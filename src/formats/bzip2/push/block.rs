@@ -69,8 +69,8 @@ pub(in crate::formats) fn whole(text: Text) -> Vec<u8> {
     }
 }
 
-/// The next bit at or after `from_bit` where a block may begin: there are the 48 bits that begin one, and fields that a
-/// block may have. They may also occur inside a block's data, so only a block that ends there proves it.
+/// The next bit at or after `from_bit` where a block may begin: the magic of a block is there, and fields that a block
+/// may have. Both may also occur inside a block's data, so only the end of another block at this bit is proof.
 pub fn find_block(coded: &[u8], from_bit: u64) -> Option<u64> {
     let mut from = from_bit;
     loop {

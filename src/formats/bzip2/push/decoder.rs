@@ -33,7 +33,7 @@ pub struct Decoder {
     /// The next item: a bit of `input`.
     bit: u64,
     expect: Expect,
-    /// No magic of a next item begins before this bit of the block at `bit`.
+    /// How far the block at `bit` has been searched, in bits from its start: the next magic is not before.
     searched: u64,
     /// Set once the end of that block is looked for code by code.
     walk: Option<Box<BlockWalk>>,
@@ -99,11 +99,11 @@ impl Decoder {
         self.ended = true;
     }
 
-    /// Decodes the next block, if it is there. Returns the next bytes of text; `None` if it takes more input, or if the
-    /// streams have ended.
+    /// Decodes the next block, if it is there. Returns the next bytes of text; `None` if more input is needed, or if
+    /// the streams have ended.
     ///
     /// # Errors
-    /// What is wrong with the input, once all text before it has been taken; then the same at each call.
+    /// What is wrong with the input, once all text before the error has been taken; later calls return the same error.
     pub fn text(&mut self) -> Result<Option<&[u8]>, Error> {
         if let Some(error) = &self.error {
             return Err(error.again());
@@ -123,7 +123,7 @@ impl Decoder {
         Ok(Some(text))
     }
 
-    /// Whether text of the last block is left after what was handed out, whose memory goes.
+    /// Whether text of the last block is left. Frees the text that was handed out.
     fn has_text(&mut self) -> bool {
         self.text.consume(std::mem::take(&mut self.taken));
         !self.text.next().is_empty()

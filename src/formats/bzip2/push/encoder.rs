@@ -54,7 +54,7 @@ impl Encoder {
     }
 
     /// Codes the next whole block, or ends the stream. Returns the next bytes of the stream; `None` if all text so far
-    /// has been coded but for the open block, or if the stream is complete.
+    /// has been coded except the open block, or if the stream is complete.
     pub fn coded(&mut self) -> Option<&[u8]> {
         let piece = self.splitter.next_piece();
         if piece.is_none() && (!self.ended || self.closed) {

@@ -30,7 +30,7 @@ pub(crate) struct Assembler {
 }
 
 impl Assembler {
-    /// For text perturbed with this interval its mark comes first.
+    /// If the text is perturbed with an `interval`, the mark comes first.
     pub fn new(level: Level, interval: Option<NonZeroU32>) -> Self {
         let mut bits = BitWriter::default();
         let (streams, at) = interval.map_or((0, 0), |interval| write_mark(&mut bits, interval));

@@ -43,7 +43,7 @@ pub(crate) enum Expect {
     Header,
     /// A block of a stream of this level, or the end of the stream. Without a level the stream's header is not known.
     Block(Option<Level>),
-    /// A block of such a stream without a usable span result. It is decoded here once all of its bits are available.
+    /// The same, but the span's result was of no use: the block is decoded here once all of its bits are available.
     Redo(Option<Level>),
     /// Another format, or garbage.
     Other,

@@ -22,7 +22,7 @@ const FIRST_CHUNK: usize = 4 << 10;
 /// Cuts compressed input into spans.
 #[derive(Default)]
 pub(crate) struct Scanner {
-    /// The input from the open span's first byte on (after `base`), then unused room.
+    /// The input from the open span's first byte on (after `base`), then unused memory.
     buf: Vec<u8>,
     len: usize,
     /// The position of the open span's first byte in `buf`.
@@ -127,8 +127,8 @@ impl Input for Scanner {
             self.searched -= skip * 8;
             self.ends_searched = self.ends_searched.saturating_sub(skip * 8);
         }
-        // The room grows by no more than has come already, so that a small file does not pay for a large buffer. The
-        // room that is left usually suffices: after a small file, only the end of input remains to be read.
+        // The buffer grows by no more than has come already, so that a small file does not pay for a large one. The
+        // free part usually suffices: after a small file, only the end of input remains to be read.
         let want = self.chunk.min(self.len.max(FIRST_CHUNK));
         if self.buf.len() < self.len + want.div_ceil(2) {
             self.buf.resize(self.len + want, 0);
@@ -139,7 +139,7 @@ impl Input for Scanner {
 
     fn filled(&mut self, n: usize) {
         self.len += n;
-        // A read that fills its room may also end with the end of the stream.
+        // A read that fills the buffer may also end with the end of the stream.
         self.paused = end_record(&self.buf[..self.len]).is_some_and(|bit| bit > self.first);
     }
 
@@ -216,7 +216,7 @@ pub(super) mod tests {
     use super::*;
     use crate::stream::piece::pieces;
 
-    /// The span's begin and end, and whether it begins with a magic. Checks that its bits are those of the input.
+    /// The span's start and end, and whether it begins with a magic. Checks that its bits are those of the input.
     pub fn seen(span: &Span, input: &[u8]) -> (u64, u64, bool) {
         for bit in span.start_bit()..span.end_bit() {
             let of = |bytes: &[u8], bit: u64| bytes[(bit / 8) as usize] >> (7 - bit % 8) & 1;

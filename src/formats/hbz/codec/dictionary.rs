@@ -5,8 +5,8 @@
 //! They shorten the sort and, more importantly, the walk, which is the slowest step of decoding. The strings are words,
 //! cut at `_`, and sequences of blanks and zeros, chosen by occurrences times bytes saved. Replacing pairs of bytes
 //! repeatedly (byte-pair encoding) would shorten the text twice as much (linux: to 59 % instead of 76), but it cuts
-//! words at odd places, and the result is 0.2 % larger. Words make it 0.4 % smaller, because the first letters of a
-//! word are no longer coded one by one. Thousands of words as codes of two bytes gain no more than their list costs.
+//! words at odd places, and the result is 0.2 % larger. Words make it 0.4 % smaller, as the first letters of a word
+//! are no longer coded one by one. Thousands of words as codes of two bytes gain no more than their list costs.
 //!
 //! A large block has all 256 byte values, some of them only a few times. These get no code: they are written as an
 //! **escape** and their place among the bytes without a code, and their codes become free for phrases.

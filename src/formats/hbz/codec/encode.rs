@@ -107,7 +107,7 @@ impl HbzEncoder {
         assemble(prepared, &coded)
     }
 
-    /// The same after a sort into two lists, of which `entries` are rows.
+    /// Like [`finish`](Self::finish), but after a sort into two lists; `entries` are rows of these.
     pub fn finish_thirds(&mut self, prepared: &Prepared, thirds: &Thirds, entries: &[u32]) -> (BlockHeader, Vec<u8>) {
         let (mut column, mut entries) = (std::mem::take(&mut self.column), entries.to_vec());
         thirds.merge(&mut entries, &mut column);
@@ -328,7 +328,7 @@ mod tests {
     use super::super::decode::HbzDecoder;
     use super::*;
 
-    /// Words in the samples of the dictionary; everywhere else, bytes that are rare in the samples.
+    /// The dictionary's samples contain words; all other text consists of bytes that are rare in the samples.
     #[test]
     fn a_sample_that_deceives() {
         let words = (hybz_testkit::shapes::shape("words").make)(40_000_000 / 32);

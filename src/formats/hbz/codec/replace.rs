@@ -176,7 +176,7 @@ fn replace_portable(dictionary: &Dictionary, text: &[u8], interval: usize, out: 
         let (words, blanks) = masks(bytes);
         [words, blanks, rare]
     };
-    // Runs of kept codes copied together took longer: their lengths are not predicted.
+    // Copying each run of kept codes at once took longer: the lengths of runs are hard to predict.
     let compress = |keep: u64, codes: &[u8; WIDE], out: &mut [u8; WIDE]| {
         let mut len = 0;
         for (bit, &code) in codes.iter().enumerate() {
@@ -188,8 +188,8 @@ fn replace_portable(dictionary: &Dictionary, text: &[u8], interval: usize, out: 
 }
 
 /// Replaces a text. `look_up` writes the codes of some bytes, at most 64, and returns masks of those that belong to
-/// words, of blanks, and of bytes without a code. `compress` moves those of 64 codes together that the mask has a bit
-/// for.
+/// words, of blanks, and of bytes without a code. `compress` moves together those of 64 codes whose bits in the mask
+/// are set.
 #[inline(always)]
 fn replace_with(
     lookup: &Lookup<'_>,
@@ -214,7 +214,7 @@ fn replace_with(
         cutter.end_part(end, text.len(), &mut |piece| candidates.add(piece));
         candidates.take(|piece, code| part.put(piece.start + WIDE - begin, piece.len(), code));
         let open = cutter.open_piece(end);
-        // Even if all bytes are escaped.
+        // Enough even if all bytes are escaped.
         let room = len + 3 * (WIDE + PART) + WIDE;
         if out.len() < room {
             out.resize(room.max(len + text.len() - begin + 2 * WIDE), 0);

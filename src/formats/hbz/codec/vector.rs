@@ -85,8 +85,8 @@ impl PayloadBlock {
             let piece = &vector[*at as usize..(*at + (end - first)) as usize];
             *at += end - first;
             // The column's first byte belongs to the sentinel's row, which has no number, so up to `origin` the number
-            // of a row is its place in the column less one. After `origin` the two are equal, because the column leaves
-            // out the sentinel itself, which would come there.
+            // of a row is its place in the column less one. After `origin` number and place are equal, because the
+            // column omits the sentinel, which would stand right after `origin`.
             for (row, word) in (first..end).zip(piece) {
                 let row = row.saturating_sub(u32::from(row <= origin));
                 word.store(row << BYTE | if BYTE > 0 { byte.into() } else { 0 }, Relaxed);

@@ -75,7 +75,7 @@ impl Piece for Found {
             Found::Other(Rest::Bytes(bytes)) => bytes.capacity() as u64 + PIECE,
             Found::Other(Rest::Stream(_) | Rest::End(_)) => PIECE,
             // A payload was charged with its header. It must not wait for a permit, because the joiner holds the
-            // block's permit until it comes. The others are the last ones.
+            // block's permit until the payload comes. The other parts are the last of the input.
             Found::Payload { .. } | Found::Other(_) => 0,
         }
     }
@@ -187,7 +187,7 @@ impl Input for Scanner {
         self.paused = true;
     }
 
-    /// Also true after the last byte of a stream if the read filled its room.
+    /// Also true after the last byte of a stream if the read filled the buffer.
     fn rests(&self) -> bool {
         !self.walker.is_inside() && (self.paused || self.walker.is_after_stream())
     }

@@ -17,7 +17,7 @@ pub(super) struct Chain {
     held: Option<Permit>,
     /// The error after the text that was handed on.
     failed: Option<Error>,
-    /// The text of the frame so far.
+    /// The hash of the frame's text so far.
     hash: XxHash32,
     text_len: u64,
     done: bool,

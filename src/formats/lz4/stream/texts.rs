@@ -85,7 +85,7 @@ impl Texts {
 impl Input for Texts {
     fn room(&mut self) -> &mut [u8] {
         if self.len == self.text.len() {
-            // The room grows with the text so far, so small inputs do not pay for a large job.
+            // The buffer grows with the text so far, so small inputs do not pay for a large job.
             self.text.resize((self.len * 2).clamp(MIN_ROOM, JOB), 0);
         }
         &mut self.text[self.len..]

@@ -76,7 +76,7 @@ impl Input for Chunks {
     fn filled(&mut self, n: usize) {
         let mut bytes = std::mem::take(&mut self.room);
         bytes.truncate(n);
-        // Unused room is freed, because there may be thousands of small files.
+        // Unused memory is freed, because there may be thousands of small files.
         bytes.shrink_to(2 * n);
         self.push(bytes, false);
         self.paused = false;

@@ -40,7 +40,7 @@ pub(super) fn add(chunks: &Chunks, chunk: Chunk, submitter: &Submitter) -> Ticke
     ticket
 }
 
-/// Has more text decoded of the chunk of which a part was taken.
+/// Has more text of a chunk decoded, after a part of it was taken.
 pub(super) fn go_on(chunks: &Chunks, decoder: Box<ChunkDecoder>, submitter: &Submitter) -> Ticket<ChunkPart> {
     let (duty, ticket) = Ticket::with_duty();
     submit(Arc::clone(chunks), decoder, duty, submitter);
