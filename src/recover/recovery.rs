@@ -139,7 +139,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Recovery<'a, T> {
         self.in_stream = true;
     }
 
-    /// Handles the position of a header.
+    /// Handles a position at which a header should be.
     fn header(&mut self) -> Result<bool, Error> {
         let begin = self.at;
         let headless = !self.is_header(begin)?;
@@ -155,7 +155,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Recovery<'a, T> {
         Ok(true)
     }
 
-    /// Handles the position of a block or of the end of a stream.
+    /// Handles a position at which a block or the end of a stream should be.
     fn block_or_end(&mut self, opened: &mut Opened) -> Result<bool, Error> {
         let head = Head::at(self.file, self.at)?;
         let (magic, crc) = (head.magic(), head.crc());

@@ -68,7 +68,7 @@ fn argument<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
     })
 }
 
-/// The position at which `arg` was typed with this value, and its spelling: `-n`, `--threads`.
+/// The position at which `arg` was typed with this value, and the spelling of `arg`: `-n`, `--threads`.
 fn spelling(words: &[&OsStr], arg: &Arg, value: &str) -> Option<(usize, String)> {
     let text = |at: usize| words.get(at).map(|word| word.to_string_lossy());
     (0..words.len()).find_map(|at| {

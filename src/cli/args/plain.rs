@@ -7,7 +7,7 @@ use super::flags::Flags;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-/// The flags and files that `words` give, as clap would read them. None if clap has to.
+/// The flags and files that `words` give, as clap would read them. None if only clap can read them.
 pub fn read(words: &[OsString]) -> Option<Flags> {
     let mut flags = Flags::default();
     for word in words {

@@ -230,7 +230,7 @@ impl Plan {
         (!self.is_open_ended()).then_some(self.operands.len() as u64)
     }
 
-    /// The total length of the operands, if it can be known. Each is looked at once.
+    /// The total length of the operands, if it can be known. Each length is looked up only once.
     pub fn total(&self) -> Option<u64> {
         *self.total.get_or_init(|| match self.filelist {
             Some(_) => None,

@@ -49,8 +49,8 @@ enum Kind {
 
 impl OutputFile {
     /// Creates the file `path` in its directory, readable only by its owner if `private`. With `existing`, an existing
-    /// device or FIFO of that name is written to. What a killed process has left is removed; for root, also if one of
-    /// `owners` owns it.
+    /// device or FIFO of that name is written to. Removes what a killed process has left; for root, also if one of
+    /// `owners` owns that.
     pub fn create(
         path: &Path,
         directory: Directory,
@@ -143,7 +143,7 @@ impl Write for OutputFile {
         }
     }
 
-    /// Makes the file as long as what was written to it. This changes its time.
+    /// Makes the file as long as what was written to it. This changes the file's time.
     fn flush(&mut self) -> io::Result<()> {
         let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
         // Some file systems cannot lengthen files with `ftruncate`.

@@ -44,7 +44,7 @@ pub fn stdin() -> io::Result<File> {
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Refuses files that cannot be read at any offset.
+/// Refuses files that do not allow reads at arbitrary offsets.
 pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failure> {
     let say = |what: String| Failure::about(1, "Input file ", name, &what);
     let read_error = |e: io::Error| Failure::input("read", name, &e);

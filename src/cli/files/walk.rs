@@ -33,7 +33,7 @@ pub struct Walk {
     plan: Arc<Plan>,
     device: u64,
     levels: Vec<Level>,
-    /// The paths of the last level's directory: as a whole, and below the operand.
+    /// The path of the last level's directory, and its path relative to the operand.
     path: PathBuf,
     pub below: PathBuf,
     slots: Slots,
@@ -209,7 +209,7 @@ fn is_excluded(plan: &Plan, name: &OsStr, below: &Path) -> bool {
     !plan.exclude.is_empty() && (matches(name) || matches(below.join(name).as_os_str()))
 }
 
-/// Whether a file or directory is not skipped.
+/// Whether a file or directory is wanted, or else why it is skipped.
 pub fn wants(plan: &Plan, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
     match kind == Kind::File {
         true if temporary::is_hidden_name(name) => Err(Skipped::Own),

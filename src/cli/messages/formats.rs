@@ -69,7 +69,7 @@ pub fn no_index(format: Format, name: &OsStr) -> Vec<u8> {
     [shown(name).as_bytes(), why.as_bytes(), b": no index is written"].concat()
 }
 
-/// Whether the error is damage in a format that has no CRCs or no blocks.
+/// Whether the damage is in a format whose blocks `has` accepts.
 pub fn is_of(damage: &Damage, has: impl Fn(Blocks) -> bool) -> bool {
     damage.format().is_some_and(|format| has(format.blocks()))
 }

@@ -54,7 +54,7 @@ pub struct Failure {
     pub code: u8,
     /// Whether a single `-q` hides the message, as in bzip2.
     pub remark: bool,
-    /// A sentence that is not bzip2's, after the message; none under bzip2's names, with `-q` and in reports.
+    /// Advice after the message that bzip2 does not give; none under bzip2's names, with `-q` and in reports.
     pub advice: &'static str,
     /// The message, without the program's name in front.
     pub text: Vec<u8>,
@@ -98,7 +98,7 @@ impl Failure {
         Failure::new(1, format!("I won't {what} a terminal.\n{program}: For help, type: `{program} --help'.").into())
     }
 
-    /// An error in the operand `name` that says nothing about its data.
+    /// The failure of the operand `name`, if the error says nothing about the operand's data.
     pub fn of(plan: &Plan, name: &OsStr, error: &Error) -> Option<Failure> {
         Some(match error {
             Error::Read(e) => Failure::input("read", name, e),
@@ -334,7 +334,7 @@ fn place(error: &Error) -> String {
     }
 }
 
-/// The message that the file `name` was not decompressed, because its bytes are what `error` says.
+/// The message that the file `name` was not decompressed, because of what `error` says about its bytes.
 pub fn undecodable(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
     match error {
         Error::NotBzip2 => Failure::about(2, "", name, &format!(" is {}", verdict(error, false))),

@@ -147,8 +147,8 @@ fn bar() -> (ProgressBar, Arc<Mutex<Row>>) {
             thread::sleep(SPACING);
         }
     };
-    // Without the thread (and indicatif panics if it cannot start its own), the row does not fit a resized window until
-    // there is progress.
+    // If the thread cannot start, the row does not fit a resized window until there is progress. (indicatif panics if
+    // it cannot start a thread of its own.)
     let _ = thread::Builder::new().name("progress".to_owned()).spawn(redraw);
     (bar, row)
 }

@@ -1,4 +1,4 @@
-//! `--json`: an account of the call for programs, one object for each file and a summary, as docs/JSON.md has them.
+//! `--json`: an account of the call for programs, one object for each file and a summary, as in docs/JSON.md.
 //!
 //! The objects of files come in the order of the operands, each when its file is done: when the result has its name and
 //! the source is removed, or when the file has failed. They are written line by line, not kept until the end, so a
@@ -69,7 +69,7 @@ const ENDING: u8 = 2;
 pub struct Entry {
     name: OsString,
     opened: Instant,
-    /// The format of the stream at its beginning.
+    /// The format of the stream at the beginning of the file.
     format: Option<Format>,
     crcs: Vec<u32>,
     /// The name of the result, or `-`.
@@ -266,7 +266,7 @@ impl Totals {
         signals::write_at_once(self.file.as_fd(), bytes(&line));
     }
 
-    /// Writes a summary. A signal handler does too, so nothing here allocates or takes a lock.
+    /// Writes a summary. A signal handler calls this function, so nothing here allocates or takes a lock.
     fn summarize(
         &self,
         to: &mut impl Write,

@@ -1,4 +1,4 @@
-//! What stations did, as `-vv` and remarks say it.
+//! What stations did, as `-vv` and remarks report it.
 
 use hybz::{StationReport, Summary};
 use hybz_files::terminal::{USUAL_COLUMNS, wrap};

@@ -56,7 +56,7 @@ fn has_one_block(coded: &[u8]) -> bool {
         && find_magic::find(coded, FIRST + 1).is_none()
 }
 
-/// The operand, if there is only one and no threads are needed to report or to fulfil a demand.
+/// The operand, if there is only one and neither `-vv` nor `--gpu-required` needs threads.
 fn only_operand(plan: &Plan) -> Option<&Operand> {
     match &plan.operands[..] {
         [operand] if plan.filelist.is_none() && plan.verbose < 2 && !plan.gpu_required => Some(operand),
@@ -215,7 +215,7 @@ pub fn threads(plan: &Plan) -> NonZeroUsize {
     if cores == NonZeroUsize::MIN {
         return cores;
     }
-    // A large block takes 12 times its size; users who ask for large blocks get half of the memory.
+    // A large block is charged 12 times its size; users who ask for large blocks get half of the memory.
     let large = plan.coding.and_then(|coding| coding.large_blocks()).map_or(0, |large| u64::from(large.size()) * 6);
     cores.min(fit(share_of_memory(), PER_THREAD.max(large)))
 }

@@ -71,12 +71,12 @@ impl Level {
     /// 900,000 bytes a block: gives the smallest output, and is bzip2's default.
     pub const BEST: Level = Level(9);
 
-    /// The level with this digit, if it is 1 to 9.
+    /// The level of this number, if it is 1 to 9.
     pub const fn try_new(level: u8) -> Option<Level> {
         if level >= 1 && level <= 9 { Some(Level(level)) } else { None }
     }
 
-    /// The digit, 1 to 9, as the stream header holds it.
+    /// The level as a number, 1 to 9.
     pub const fn get(self) -> u8 {
         self.0
     }
@@ -124,7 +124,7 @@ impl TryFrom<u8> for Level {
     /// ```
     ///
     /// # Errors
-    /// [`InvalidLevel`] if it is not 1 to 9.
+    /// [`InvalidLevel`] if `level` is not 1 to 9.
     fn try_from(level: u8) -> Result<Self, InvalidLevel> {
         Level::try_new(level).ok_or(InvalidLevel(level))
     }

@@ -76,7 +76,7 @@ enum Said {
     Damaged,
 }
 
-/// Reads the digits of this many streams.
+/// The meaning of these level digits.
 fn read(digits: &[u8]) -> Said {
     let Some((name, places)) = digits.split_at_checked(NAME.len()) else { return Said::Nothing };
     let number = places.iter().fold(0, |number, digit| number * 9 + u128::from(digit - 1));
@@ -91,7 +91,7 @@ fn read(digits: &[u8]) -> Said {
 /// Finds marks among the streams of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MarkFinder {
-    /// The levels of the last empty streams: those of a mark at most.
+    /// The levels of the last empty streams, at most as many as a mark has.
     digits: Vec<u8>,
     /// Whether the open stream has a block.
     has_block: bool,
@@ -99,12 +99,12 @@ pub(crate) struct MarkFinder {
 }
 
 impl MarkFinder {
-    /// The open stream has a block.
+    /// Records that the open stream has a block.
     pub fn block(&mut self) {
         self.has_block = true;
     }
 
-    /// The open stream ends.
+    /// Records that the open stream ends.
     pub fn stream(&mut self, level: Option<Level>) {
         let said = std::mem::take(&mut self.said);
         match level.filter(|_| !self.has_block && said == Said::Nothing) {
@@ -128,7 +128,7 @@ impl MarkFinder {
     }
 }
 
-/// Refuses a file that begins with a mark, where blocks are read without what comes before them.
+/// Refuses a file that begins with a mark, for code that reads blocks without what precedes them.
 ///
 /// # Errors
 /// [`Error::Perturbed`], [`Error::Read`].
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!(said(&[&digits(interval(1000))[..9], &[7; 33]].concat()), Said::Nothing);
     }
 
-    /// The layout in docs/FORMAT.md, worked out apart from this code.
+    /// The layout in docs/FORMAT.md, computed independently of this code.
     #[test]
     fn the_digits_of_a_mark() {
         let digits: String = digits(interval(1000)).iter().map(u8::to_string).collect();

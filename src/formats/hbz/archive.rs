@@ -34,7 +34,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
-    /// The block's place in its stream, from 0.
+    /// The block's number in its stream, from 0.
     pub number: u32,
     /// The offset of its header in the file, in bytes.
     pub at: u64,
@@ -228,7 +228,7 @@ impl List {
         self
     }
 
-    /// No blocks yet, of a file that ends here.
+    /// A list without blocks yet, of streams that end here.
     fn new(end: u64) -> List {
         List { blocks: Vec::new(), streams: 0, block_size: 0, complete: false, end, max_memory: memory_of_one_piece() }
     }

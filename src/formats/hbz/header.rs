@@ -301,7 +301,7 @@ fn check_crc(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Flaw> {
     if stored == computed { Ok(()) } else { Err(Flaw::PartCrc { part, stored, computed }) }
 }
 
-/// The number of bits in which a payload gives the rows of the entry points of a block of `rows` rows.
+/// The number of bits of the row of an entry point, in the payload of a block of `rows` rows.
 pub const fn row_bits(rows: u32) -> u32 {
     let last = rows - 1;
     if last == 0 { 1 } else { 32 - last.leading_zeros() }

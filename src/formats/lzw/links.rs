@@ -1,5 +1,5 @@
 //! A table of codes as links: each code's string is another code's string and one byte more. The table's size is
-//! bounded by the number of codes, whatever the length of their strings. A string is written from its end.
+//! bounded by the number of codes, whatever the length of their strings. A string is written backwards, from its end.
 
 use crate::flaw::Flaw;
 use crate::formats::lzw::header::Header;

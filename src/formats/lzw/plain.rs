@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// Bits in either order.
 pub struct Bits<'a> {
-    /// The bytes that have them.
+    /// The bytes that contain the bits.
     pub bytes: &'a [u8],
     /// The number of the next bit.
     pub at: usize,
@@ -53,7 +53,7 @@ impl Table {
         self.previous = None;
     }
 
-    /// The string of a code, which adds another to the table.
+    /// The string of a code. Adds another string to the table.
     pub fn decode(&mut self, code: usize) -> Result<Vec<u8>, Flaw> {
         let mut next = None;
         let string = match (self.strings.get(code), &self.previous) {

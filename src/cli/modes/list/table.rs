@@ -1,4 +1,4 @@
-//! The table of files, and under each with `-v` that of its blocks; or an object for each file.
+//! The table of files, and with `-v` a table of blocks under each file; or an object for each file.
 
 use super::{Contents, Totals};
 use crate::cli::messages::Failure;

@@ -43,7 +43,7 @@ pub struct Operands {
 /// What to do with an operand, and its bytes.
 type Work = (Task, Source);
 
-/// No work: the operand only has its place in the order.
+/// No work: the operand only keeps its place in the order.
 fn nothing() -> Work {
     (Task::Skip, Source::Stream(Box::new(io::empty())))
 }

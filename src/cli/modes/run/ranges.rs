@@ -167,15 +167,15 @@ fn line_ends(bytes: &[u8]) -> u64 {
 pub struct Cursor {
     text: BufReader<Way>,
     at: u64,
-    /// The line of that offset, if known.
+    /// The line at offset `at`, if known.
     line: Option<Line>,
 }
 
 #[derive(Clone, Copy)]
 struct Line {
-    /// The number of line ends before the place.
+    /// The number of line ends before a place in the text.
     ends: u64,
-    /// Whether the line begins at the place. It does not at the end of a text that ends without a line end.
+    /// Whether a line begins at the place. None begins at the end of a text that ends without a line end.
     begins: bool,
 }
 
@@ -187,7 +187,7 @@ impl Line {
         Line { ends: self.ends + line_ends(bytes), begins: *last == b'\n' }
     }
 
-    /// The number of line ends from this place to the start of `line` (counted from 0), unless the line starts before
+    /// The number of line ends from the place to the start of `line` (counted from 0), unless the line starts before
     /// the place.
     fn to(self, line: u64) -> Option<u64> {
         line.checked_sub(self.ends).filter(|ends| *ends > 0 || self.begins)
@@ -318,7 +318,7 @@ impl Read for Way {
 }
 
 impl Seek for Way {
-    /// Without an index, to the beginning only.
+    /// Without an index, seeks to the beginning only.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
             Way::Indexed(reader) => reader.seek(to),

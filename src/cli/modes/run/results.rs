@@ -83,7 +83,7 @@ impl Results {
         })
     }
 
-    /// Prints a message, after those of the operands before.
+    /// Prints a message, after the messages of earlier operands.
     fn print(&self, note: Note) {
         if let Note::Failure(failure) | Note::Apart(failure) = &note {
             self.messages.raise(failure.code); // immediately, for --fail-fast

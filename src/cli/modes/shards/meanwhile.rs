@@ -1,4 +1,4 @@
-//! One thread makes bytes while another one writes those before.
+//! One thread makes bytes while another thread writes earlier ones.
 
 use crossbeam_channel::{Sender, bounded};
 use std::io::{self, Write};

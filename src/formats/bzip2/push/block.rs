@@ -11,8 +11,8 @@ use crate::formats::bzip2::header::MAX_BLOCK;
 pub struct Block {
     /// Its text: up to 46 MB, if it is nearly all runs.
     pub text: Vec<u8>,
-    /// The CRC of its text. The CRC of a stream is combined from those of its blocks: rotated left by one, then XORed
-    /// with each.
+    /// The CRC of its text. The CRC of a stream is combined from these: for each block, it is rotated left by one,
+    /// then XORed with the block's.
     pub crc: u32,
     /// Its length before run-length decoding: at most 100,000 times the level of its stream.
     pub block_len: u32,

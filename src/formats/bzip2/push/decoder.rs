@@ -1,7 +1,7 @@
 //! Decodes `.bz2` streams in the calling thread.
 //!
-//! A block does not state its length. It is decoded when the magic of the next item has come, which tells where it
-//! probably ends: decoding it earlier would be in vain. If the magic was in the block's own data, the block is followed
+//! A block does not state its length. It is decoded once the magic of the next item has come: the block probably ends
+//! there, and decoding it earlier would be in vain. If the magic was in the block's own data, the block is followed
 //! code by code ([`BlockWalk`]) until its end has come, so the work is linear however the input is made.
 
 use crate::codec::{self, find_magic};
@@ -30,12 +30,12 @@ pub struct Decoder {
     input: Vec<u8>,
     /// The position of `input` in the whole input, in bytes.
     at: u64,
-    /// The next item: a bit of `input`.
+    /// The bit of `input` at which the next item begins.
     bit: u64,
     expect: Expect,
     /// How far the block at `bit` has been searched, in bits from its start: the next magic is not before.
     searched: u64,
-    /// Set once the end of that block is looked for code by code.
+    /// Set once the block at `bit` is followed code by code.
     walk: Option<Box<BlockWalk>>,
     ended: bool,
     single: bool,
@@ -94,7 +94,7 @@ impl Decoder {
         self.input.extend_from_slice(coded);
     }
 
-    /// The input is complete.
+    /// Records that the input is complete.
     pub fn finish(&mut self) {
         self.ended = true;
     }
@@ -165,7 +165,7 @@ impl Decoder {
     }
 
     /// Passes over the next block, which another decoder has decoded at the bit that [`next_block`](Self::next_block)
-    /// tells. `block.text` is not looked at here. Returns false, and passes over nothing, if that is no block of this
+    /// tells. `block.text` is not looked at here. Returns false, and passes over nothing, if `block` does not fit this
     /// stream: `text` then tells why.
     pub fn accept(&mut self, block: &Block) -> bool {
         let Some(begin) = self.next_block() else { return false };

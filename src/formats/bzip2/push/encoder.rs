@@ -38,14 +38,14 @@ impl Encoder {
         }
     }
 
-    /// Adds text. Nothing may be added after [`finish`](Self::finish): it is ignored.
+    /// Adds text. Text added after [`finish`](Self::finish) is ignored.
     pub fn push(&mut self, mut text: &[u8]) {
         while !text.is_empty() && !self.ended {
             text = self.splitter.fill(text);
         }
     }
 
-    /// The text is complete.
+    /// Records that the text is complete.
     pub fn finish(&mut self) {
         if !self.ended {
             self.splitter.finish();

@@ -1,4 +1,4 @@
-//! Assembles coded blocks into a `.bz2` stream: the header, the blocks bit by bit after each other, and the end with
+//! Assembles coded blocks into a `.bz2` stream: the header, the blocks one after another, bit by bit, and the end with
 //! the combined CRC. A block that begins another stream is preceded by the end of the one before it and a new header.
 
 use super::split::IssuedBlock;

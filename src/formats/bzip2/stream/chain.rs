@@ -12,7 +12,7 @@
 //!
 //! There is one scan (`scan`, or `parallel_scan` for several readers), one parse (`items`) and one chain, whatever is
 //! read. A part of a file is the chain with a start and a stop: it begins at any item, and leaves those that begin at
-//! the stop or later to another part. Two chains would be two rules about what a valid file is, and parts would not
+//! the stop or later to another part. Two chains would mean two rules for what a valid file is, and parts would not
 //! always add up to the text of the file. A chain that begins in the middle of a stream lacks the stream's level and
 //! the CRCs of its earlier blocks. It accepts blocks of all levels there, and does not check the combined CRC.
 

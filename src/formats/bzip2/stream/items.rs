@@ -2,8 +2,8 @@
 //!
 //! A `.bz2` has four kinds of items: the header of a stream (32 bits), blocks, the end of a stream (80 bits) and
 //! garbage. Whatever is at a bit, the next 80 bits tell what it is, and a block or an end has its CRC in them. All
-//! readers take them from here: the chain that accepts decoded blocks, parts of a file that begin anywhere, recovery,
-//! and indexes. They differ in what they expect, and in what they forgive.
+//! readers parse items here: the chain that accepts decoded blocks, parts of a file that begin anywhere, recovery, and
+//! indexes. These readers differ in what they expect, and in what they forgive.
 
 use crate::codec::find_magic::plausible;
 use crate::error::Error;

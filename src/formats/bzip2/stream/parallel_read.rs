@@ -1,5 +1,5 @@
-//! Cuts stretches of text into blocks: the rule of `split`, so that several threads can read one file for stations that
-//! are faster than one reader.
+//! Cuts stretches of text into blocks by the rule of `split`, so that several threads can read one file for stations
+//! that are faster than one reader.
 //!
 //! One thread read and cut 3.5 GB/s (on a Xeon, from memory, before `runs_within`), less than one H200 can code now; 2,
 //! 3, 4 and 6 threads reached 7.1, 10.7, 13.4 and 20.7 GB/s. Reading is easily shared, stretch by stretch.
@@ -124,7 +124,7 @@ pub(super) struct Cutter {
     runs: Vec<Run>,
     /// The beginning of the open block, if it is mostly runs.
     coded: Option<CodedText>,
-    /// The blocks' texts, and their runs, if they are listed.
+    /// The texts of complete blocks, and their runs, if these are listed.
     pub ready: VecDeque<(Text, Option<Vec<Run>>)>,
 }
 
@@ -197,8 +197,8 @@ impl Cutter {
     /// Adds tokens that are all shorter than 4.
     fn plain(&mut self, mut text: &[u8]) {
         while text.len() >= self.limit - self.size {
-            // All bytes up to here can be added in one step; then the bytes up to the end of the token that contains
-            // the last of them.
+            // All bytes up to `end` can be added in one step, and then the bytes up to the end of the token that
+            // contains the last of them.
             let mut end = self.limit - self.size;
             while end < text.len() && text[end] == text[end - 1] {
                 end += 1;

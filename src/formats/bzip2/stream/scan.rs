@@ -73,7 +73,7 @@ impl Scanner {
         span
     }
 
-    /// Hands the input from the open span on over to several readers, with stretches of this length. Returns whether
+    /// Hands over the input, from the open span on, to several readers with stretches of this length. Returns whether
     /// these could be started.
     pub(super) fn share(&mut self, unread: &Unread<'_>, stretch: usize) -> bool {
         self.shared = SharedSpans::start(unread, stretch, self.at * 8 + self.first, self.coded).ok();
@@ -83,8 +83,8 @@ impl Scanner {
         self.shared.is_some()
     }
 
-    /// The start of the first end of a stream in the open span, if there is one. It may be a part of the block's data:
-    /// then the joiner decodes that block itself.
+    /// The bit at which the first end magic in the open span begins, if there is one. It may be a part of the block's
+    /// data: then the joiner decodes that block itself.
     fn next_end(&mut self) -> Option<u64> {
         let have = self.len as u64 * 8;
         let found = find_end(&self.buf[..self.len], self.ends_searched);
@@ -106,8 +106,8 @@ impl Scanner {
     }
 }
 
-/// The start of the end of a stream, if the data end with one. More may come, but perhaps not soon, and the block
-/// before the end must not wait for it.
+/// The bit at which the end of a stream begins, if the data end with one. More data may come, but perhaps not soon,
+/// and the block before the end must not wait for them.
 fn end_record(data: &[u8]) -> Option<u64> {
     // Magic, CRC, and up to 7 bits of padding.
     let have = data.len() as u64 * 8;
@@ -179,7 +179,7 @@ impl Cut for Scanner {
         if let Some(shared) = &mut self.shared {
             return shared.next_span();
         }
-        // A block of which only the header has come counts, if no more comes soon.
+        // If no more comes soon, a block counts even if only its header has come.
         let whole = self.ended || self.flushing || self.paused;
         if let Some(bit) = next_magic(&self.buf[..self.len], &mut self.searched, whole) {
             return Some(self.cut(bit, true));

@@ -1,9 +1,9 @@
 //! Cuts text into blocks exactly where bzip2 1.0.8 (the program) cuts it.
 //!
-//! The rule is on run-length tokens: a token is a maximal run of one byte, cut at 255; it adds `min(len, 4)` bytes to
-//! the block, plus a count byte if it is 4 or longer. A block ends after the token with which its size reaches 100,000
-//! x level - 19. Tokens do not depend on blocks, and everything outside runs of 4 counts one for one, so finding the
-//! end of a block is a search for runs of 4.
+//! The rule is about run-length tokens: a token is a maximal run of one byte, cut at 255; it adds `min(len, 4)` bytes
+//! to the block, plus a count byte if it is 4 or longer. A block ends after the token with which its size reaches
+//! 100,000 x level - 19. Tokens do not depend on blocks, and everything outside runs of 4 counts one for one, so
+//! finding the end of a block is a search for runs of 4.
 //!
 //! A block's text stays in the buffers into which it was read. Only a text that is much longer than its block (46 MB of
 //! zeros make one block) is coded here, piece by piece, to keep memory bounded. [`Cutter`] implements the rule,

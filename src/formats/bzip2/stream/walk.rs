@@ -170,7 +170,7 @@ mod tests {
     }
 
     /// Tells whether the reference decoder finds the end of a block, or why it does not. One decoder serves all calls:
-    /// its tables of 900,000 rows were 95 % of the time of these tests.
+    /// making its tables of 900,000 rows took 95 % of the time of these tests.
     fn decoded(decoder: &mut Decoder, data: &[u8], end: u64) -> Result<(), DecodeError> {
         decoder.decode_reference(&mut SliceBits::new(data, 0, end), 900_000).map(drop)
     }

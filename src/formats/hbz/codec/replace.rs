@@ -46,7 +46,7 @@ impl<'a> Candidates<'a> {
         Candidates { lookup, text, all: [Candidate::default(); PART], len: 0 }
     }
 
-    /// Adds a piece, unless the filter tells that it is no phrase.
+    /// Adds a piece, unless the filter shows that it is no phrase.
     #[inline(always)]
     fn add(&mut self, Range { start: from, end: to }: Range<usize>) {
         let key = match self.text[from..].first_chunk::<8>() {
@@ -58,7 +58,7 @@ impl<'a> Candidates<'a> {
         self.len += (self.lookup.filter[hash / 64 % 64] >> (hash % 64) & 1) as usize;
     }
 
-    /// Removes all, and calls `found` for each phrase, with its code.
+    /// Removes all pieces, and calls `found` for each that is a phrase, with its code.
     #[inline(always)]
     fn take(&mut self, mut found: impl FnMut(Range<usize>, u8)) {
         for &Candidate { from, to, key, hash } in &self.all[..std::mem::take(&mut self.len)] {
@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use hybz_testkit::shapes::{EDGES, Rng, SHAPES, words};
 
-    /// Piece by piece, byte by byte.
+    /// Replaces piece by piece, byte by byte.
     fn naive(dictionary: &Dictionary, text: &[u8], interval: usize) -> Vec<u8> {
         let code_of = |meaning: &Meaning| dictionary.codes().iter().position(|m| m == meaning).map(|code| code as u8);
         let (mut out, mut rest) = (Vec::new(), text);

@@ -121,8 +121,8 @@ impl PayloadBlock {
         let rows = self.header.rows as usize;
         let from = entries.start * interval;
         let len = (entries.end * interval).min(rows) - from;
-        // All chains are walked to the end of the last one. A single chain ends with the block, because in a block of a
-        // few rows the interval may be 16 million.
+        // All chains are walked to full length, even the last one. A single chain ends with the block, because in a
+        // block of a few rows the interval may be 16 million.
         let chain = interval.min(len);
         let mut codes = vec![0; len.next_multiple_of(chain)];
         let vector = &vector[..rows];

@@ -19,7 +19,7 @@ pub(crate) struct Blocks {
     /// A complete block. There is never more than one, because the buffer ends where the block ends.
     ready: Option<Vec<u8>>,
     /// The texts of whole blocks, to be used again when nothing else uses them. There are as many as were ever in
-    /// flight: a twelfth of the memory that was charged for them.
+    /// flight at once: a twelfth of the memory that was charged for them.
     given: Vec<Arc<Vec<u8>>>,
     number: u32,
     /// Whether the last block is full, so that the next one probably will be.

@@ -133,7 +133,7 @@ impl Stages {
         let job = |(number, entries): (usize, Range<usize>)| {
             let (block, vector, lens) = (Arc::clone(&self.block), Arc::clone(vector), Arc::clone(&lens));
             let first_column = Arc::clone(first_column);
-            // The text, still perturbed and its CRC not yet compared; for a compact block, its codes.
+            // The text, still with perturbation bytes, and its CRC not compared yet; for a compact block, its codes.
             Job(move |_: &mut Core| block.walk(entries.clone(), &vector, &first_column, (&lens, number)))
         };
         let jobs = ranges.into_iter().enumerate().map(job).collect();

@@ -50,7 +50,7 @@ pub(super) struct FrameEnd {
     pub end: u64,
 }
 
-/// A found item after issuing.
+/// An item that has been issued.
 pub(super) enum IssuedFound {
     Blocks { ticket: Ticket<DecodedBlocks>, count: u64, hashed: bool },
     Other(Rest),
@@ -59,7 +59,7 @@ pub(super) enum IssuedFound {
 impl Piece for ScannedItem {
     type Issued = IssuedFound;
 
-    /// The bytes, the text, and the part of it that linked blocks keep.
+    /// The memory for the bytes, the text, and the part of the text that linked blocks keep.
     fn charge(&self) -> u64 {
         let ScannedItem::Blocks(blocks, relay, _) = self else { return 0 };
         let text: usize = blocks.blocks.iter().map(|b| blocks.max_text(b.range.len(), b.stored)).sum();

@@ -27,7 +27,7 @@ pub(super) struct TextEnd {
     pub checksum: u32,
 }
 
-/// A cut item after issuing.
+/// An item that has been issued.
 pub(super) enum IssuedText {
     Blocks { ticket: Ticket<CodedBlocks>, text_len: u64, is_all: bool },
     End(TextEnd),
