@@ -151,7 +151,7 @@ impl Mixed {
                 let reason = "more is wanted than there is".to_owned();
                 Err(Error::Internal { block: self.summary.blocks + 1, reason })
             }
-            // The stream has all bytes up to a place where it may end, and wants more: it does not end there.
+            // The stream has all bytes up to a possible end, and wants more: it does not end there.
             _ if complete => {
                 stream.gate.open();
                 self.stream = Some(stream);

@@ -189,7 +189,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Recovery<'a, T> {
     }
 
     /// Whether a stream ends here although its end magic cannot be recognised: its CRC is right, and the end of the
-    /// file or another stream confirms the place.
+    /// file or another stream confirms the position.
     fn is_ruined_end(&self, crc: u32) -> Result<bool, Error> {
         let next = (self.at + END_BITS).next_multiple_of(8);
         // Without blocks the CRC is 0, which is also what a file overwritten with zeros has.

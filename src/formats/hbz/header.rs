@@ -222,7 +222,7 @@ impl BlockHeader {
 const MAX_SMALL_TEXT: u64 = 64 << 10;
 /// The bytes for lists and counts that decoding takes for each segment.
 const SEGMENT_TABLES: u64 = 3 << 10;
-/// The bytes that decoding takes for each block: for the place of its result, and its parts.
+/// The bytes that decoding takes for each block, for the slot of its result and for its parts.
 const BLOCK_TABLES: u64 = 2 << 10;
 
 /// The index entry of a block.

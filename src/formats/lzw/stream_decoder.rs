@@ -27,7 +27,7 @@ pub struct StreamDecoder {
     begun: bool,
     /// The number of codes since the last clear, not counting those that add nothing to the full table.
     number: usize,
-    /// For each of these codes, the place in `kept` at which its string begins.
+    /// For each of these codes, the position in `kept` at which its string begins.
     starts: Vec<u32>,
     /// The codes themselves.
     codes: Vec<u16>,

@@ -127,7 +127,7 @@ fn noise_after_a_header() {
     }
 }
 
-/// A stream that is cut, or changed at one place.
+/// A stream that is cut, or changed at one position.
 #[test]
 fn damaged_streams() {
     let text = (hybz_testkit::shapes::shape("words").make)(3000);

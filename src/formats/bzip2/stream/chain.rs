@@ -36,7 +36,7 @@ pub(crate) struct Place {
     pub expect: Expect,
 }
 
-/// The item that is expected at a place.
+/// The item that is expected at a position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expect {
     /// A stream header, or after the first stream: the end of the input, or garbage.

@@ -81,7 +81,7 @@ impl SharedSpans {
         Ok(true)
     }
 
-    /// The input has ended.
+    /// Records that the input has ended.
     pub fn finish(&mut self) {
         if self.first < self.end * 8 {
             self.cut(self.end * 8, false);
@@ -92,7 +92,7 @@ impl SharedSpans {
         self.ready.pop_front()
     }
 
-    /// The open span ends at bit `end`, and the next begins there.
+    /// Ends the open span at bit `end`, and begins the next one there.
     fn cut(&mut self, end: u64, next_coded: bool) {
         let bytes = self.first / 8..end.div_ceil(8);
         let parts = self.held.iter().map(|(start, stretch)| {

@@ -147,7 +147,7 @@ impl Input for Scanner {
         self.paused = true;
     }
 
-    /// A block without even a whole header has only just begun.
+    /// A block that lacks even a whole header has only just begun, and does not count.
     fn rests(&self) -> bool {
         self.paused && (!self.coded || self.len as u64 * 8 - self.first < HEADER_BITS)
     }

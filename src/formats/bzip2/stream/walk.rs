@@ -1,4 +1,4 @@
-//! Finds where a block ends, in bits that arrive little by little.
+//! Finds where a block ends, in bits that arrive a few at a time.
 //!
 //! A block does not state its length: its end is known only once all of its Huffman codes have been read. [`BlockWalk`]
 //! reads them without decoding the block. When more bits come, it resumes at its position, so the work is linear

@@ -106,7 +106,7 @@ fn round_portable(tokens: &[u8], ends: &[usize], step: usize, prices: &Prices, c
 /// Counts the choices.
 struct TokenCounts {
     /// How often each token occurs in the groups of each table. There are two counts, for tokens at even and at odd
-    /// places, so that a token equal to the one before it need not wait for its count.
+    /// positions, so that a token equal to the one before it need not wait for its count.
     tokens: [[[u32; 256]; MAX_TABLES]; 2],
     /// How often each selector follows each selector.
     moves: [[u32; MAX_TABLES]; MAX_TABLES],

@@ -72,7 +72,7 @@ impl<'a> Candidates<'a> {
 /// The tables for bytes and phrases.
 struct Lookup<'a> {
     dictionary: &'a Dictionary,
-    /// By byte: its code, or its place among the escaped bytes together with [`RARE`].
+    /// By byte: its code, or its number among the escaped bytes, together with [`RARE`].
     table: [u16; 256],
     escape: Option<u8>,
     /// By hash: whether any phrase has it, one bit each.
@@ -355,7 +355,7 @@ mod tests {
         out.len()
     }
 
-    /// Phrases begin with bytes that have no code, and escapes stand at every place at which a part may end.
+    /// Phrases begin with bytes that have no code, and escapes stand at every position at which a part may end.
     #[test]
     fn bytes_without_codes() {
         let bytes = (0..=255).filter(|byte| !b"xq".contains(byte)).map(Meaning::Byte);

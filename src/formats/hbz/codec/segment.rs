@@ -63,7 +63,7 @@ impl PayloadBlock {
 struct TokenDecoder<'a> {
     tables: &'a Tables,
     bits: BitReader<'a>,
-    /// The states for tokens at even and at odd places of a group.
+    /// The states for tokens at even and at odd positions of a group.
     states: [usize; 2],
     selector_state: usize,
     /// The last selector.

@@ -3,8 +3,8 @@
 //! The vector holds for each row the next row and, in blocks of up to 2^24 rows, the row's byte. In larger blocks the
 //! byte is derived from the row: the first column is sorted, so a small table gives its byte, or a byte close to it.
 //!
-//! The walk takes longest: each byte waits for a load from a random place of the vector. `LANES` entry points are
-//! walked at once, so that as many loads are in flight. The entry points are known, so each lane writes to its place in
+//! The walk takes longest: each byte waits for a load from a random position in the vector. `LANES` entry points are
+//! walked at once, so that as many loads are in flight. The entry points are known, so each lane knows its position in
 //! the text, and there are no splitters to find, mark and join as in the decoder of bzip2's blocks.
 //!
 //! The vector's words are atomic because several stations write to it at once, each to its own words. Without ordering

@@ -25,7 +25,7 @@ const PAYLOAD_ROOM: usize = 1 << 20;
 const STAGED_ROWS: u32 = 1 << 24;
 /// If a block is alone in its stream, stages pay from this many rows on.
 const STAGED_ROWS_ALONE: u32 = 1 << 20;
-/// The memory that a piece takes in addition to its bytes: its place in the channel.
+/// The memory that a piece takes in addition to its bytes: its slot in the channel.
 const PIECE: u64 = 256;
 
 /// A part of the input that the scanner found.
