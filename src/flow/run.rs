@@ -84,7 +84,7 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Box<Begun<I::Met
     }
 }
 
-/// The writer's side: takes the pieces of every input and has them written.
+/// The writer's side: takes the pieces of every input and passes them to `outputs`.
 fn write_all<O: Outputs>(begun: &Receiver<Box<Begun<O::Meta>>>, outputs: &mut O) -> ControlFlow<()> {
     while let Ok(input) = begun.recv() {
         let Begun { mut meta, collect, submitter } = *input;

@@ -1,8 +1,8 @@
 //! Goes through a damaged file from left to right.
 //!
 //! Of the positions, only `at` moves on from item to item: it is the end of the last good item, and never moves back.
-//! A search for the next good block runs ahead of it in [`Opened`], which ends with the hole. `stream.start` and
-//! `remains_from` are set once for each stream, when it begins and when it ends.
+//! A search for the next good block has its own position in [`Opened`], which lives as long as the hole.
+//! `stream.start` and `remains_from` are set once for each stream, when it begins and when it ends.
 
 use super::candidates::{Candidate, Candidates};
 use super::crcs::StoredCrcs;

@@ -85,8 +85,8 @@ impl Environment {
         keep(command, &|flags| !rows::lack(flags, &taken))
     }
 
-    /// The error, with the variable's flag that causes it, if one does. `plan` makes a plan from the words that it is
-    /// given and the typed ones.
+    /// The error, with the flag in a variable that causes it, if one does. `plan` makes a plan from the words that it
+    /// is given and the typed ones.
     pub fn named(
         &self,
         error: anyhow::Error,

@@ -75,7 +75,7 @@ pub struct Committer {
     thread: Option<CommitThread>,
 }
 
-/// The thread, the channel of its items, and a channel that ends its wait for more items by a unit or by closing.
+/// The thread, the channel of its items, and one on which a unit, or closing it, ends the wait for more items.
 struct CommitThread {
     items: Sender<Item>,
     full: Sender<()>,

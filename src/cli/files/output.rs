@@ -10,7 +10,7 @@
 //! A source is removed only after its result has its name, which is looked up again to be sure.
 //!
 //! Owner, mode, access control list and times are set on the open file, never by name. A file system that does not
-//! store them (vfat, exFAT, some FUSE ones) gives every file those of its mount.
+//! store them (vfat, exFAT, some FUSE ones) gives every file the same ones, set by the mount.
 //!
 //! Long runs of zeros become holes: they are skipped, not written. The gap between the end of a file and the next write
 //! reads as zeros, and takes no space on most file systems. A run begins with a whole piece of the file, so no block of

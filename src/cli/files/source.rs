@@ -14,9 +14,9 @@ use std::io::{self, IsTerminal, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
-/// Opens the operand of a mode that makes no result of it, without waiting for the writer of a FIFO; the first value is
-/// `None` for stdin. A file that is not regular is refused unless `any`. `reading` tells a user who typed no file what
-/// hybz does not read from a terminal.
+/// Opens an operand for a mode that makes no result of it, without waiting for the writer of a FIFO; the first value
+/// is `None` for stdin. A file that is not regular is refused unless `any`. `reading` tells a user who typed no file
+/// what hybz does not read from a terminal.
 pub fn open(plan: &Plan, operand: &Operand, reading: &str, any: bool) -> Result<(Option<SourceFile>, File), Failure> {
     let name = operand.name();
     let Operand::File(path) = operand else {

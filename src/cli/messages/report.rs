@@ -335,7 +335,7 @@ fn lock(failures: &Mutex<Vec<Trouble>>) -> MutexGuard<'_, Vec<Trouble>> {
     failures.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The highest exit code of these failures and `code`, and their texts, if there are any.
+/// The highest of `code` and the exit codes of these failures, and the failures' texts, if there are any.
 fn together(failures: &[Trouble], code: u8) -> (u8, Option<Vec<u8>>) {
     let texts: Vec<&[u8]> = failures.iter().map(|(_, text)| &text[..]).collect();
     let code = failures.iter().map(|(code, _)| *code).fold(code, u8::max);

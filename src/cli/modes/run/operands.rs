@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The length of files whose frames state it.
+/// The minimum length of files whose frames state their length.
 const LONG: u64 = 1 << 20;
 
 pub struct Operands {

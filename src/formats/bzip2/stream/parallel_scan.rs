@@ -40,7 +40,7 @@ impl Look for Magics {
     }
 }
 
-/// Cuts data that several threads read into spans, as [`Scanner`](super::scan::Scanner) cuts bytes.
+/// Cuts spans from data that several threads have read, as [`Scanner`](super::scan::Scanner) does from bytes.
 pub(super) struct SharedSpans {
     readers: Readers<Magics>,
     /// The stretches that contain the open span, and the byte of the input at which each begins.

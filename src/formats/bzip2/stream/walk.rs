@@ -197,8 +197,8 @@ mod tests {
         }
     }
 
-    /// The two also agree on wrong bits, except on errors that only the symbols' meaning shows: there the walk may go
-    /// on.
+    /// Walk and decoder also agree on wrong bits, except on errors that only the symbols' meaning shows: there the
+    /// walk may go on.
     #[test]
     fn damage_is_the_decoders() {
         let good = block(&(shape("words").make)(3000));

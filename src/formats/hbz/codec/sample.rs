@@ -1,6 +1,6 @@
 //! Checks a block that a device has coded: decodes its rows, and its text from the beginning on as far as wanted.
 //!
-//! Other blocks wait for their turn to be written meanwhile, so several threads work. Walking all rows of a long block
+//! Meanwhile other blocks wait to be written, so several threads share the work. Walking all rows of a long block
 //! would take most of the time.
 
 use super::decode::{PayloadBlock, Vectors, segment_mtf};

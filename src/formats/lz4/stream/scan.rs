@@ -20,7 +20,7 @@ const MAX_BLOCKS: usize = 1024;
 
 /// The items that the scanner found, in order.
 pub(super) enum ScannedItem {
-    /// Blocks, and for linked blocks the relay that has them decoded. The flag says that the checksum of the text is
+    /// Blocks, and for linked blocks the relay to their decoder. The flag says that the checksum of the text is
     /// wanted.
     Blocks(Blocks, Option<Arc<Relay<History>>>, bool),
     Other(Rest),
