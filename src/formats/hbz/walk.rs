@@ -212,7 +212,7 @@ impl StreamEndDetector for Walker {
 }
 
 /// Compares the index at the end of a stream with the blocks before it. The index has 12 bytes for each block, so
-/// neither side is stored: each has a keyed hash, which no file can foresee.
+/// neither these nor the index are stored: each has a keyed hash, which no file can foresee.
 struct Index {
     blocks: u32,
     of_blocks: <RandomState as BuildHasher>::Hasher,

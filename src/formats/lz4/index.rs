@@ -11,7 +11,7 @@ const VERSION: u8 = 2;
 const FRAME_HEAD: usize = 8;
 const HEAD: usize = 40;
 const ENTRY: usize = 12;
-/// Checksum, length of the skippable frame, magic.
+/// The length of the tail: checksum, length of the skippable frame, magic.
 const TAIL: usize = 12;
 /// The max number of blocks (256 GiB of text). A longer frame is written without an index.
 const MAX_BLOCKS: usize = 4 << 20;
