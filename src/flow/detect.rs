@@ -16,8 +16,8 @@ const FIRST_ROOM: usize = 4 << 10;
 
 /// The two ends of a stream of any of the formats.
 pub(crate) fn decode(decoding: Decoding) -> Ends {
-    // Not `bounded`: the content of such a channel outlives its receiver, and with it the permits of all pieces that
-    // are no longer wanted. (The test of all traps in one queue deadlocked for lack of memory.)
+    // Not `bounded`: the content of a bounded channel outlives its receiver, and with it the permits of all pieces
+    // that are no longer wanted. (The test of all traps in one queue deadlocked for lack of memory.)
     let (sender, receiver) = unbounded();
     let feed = Detecting { decoding: decoding.clone(), room: Vec::new(), feed: None, collect: sender };
     let formats = decoding.formats;

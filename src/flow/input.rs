@@ -45,7 +45,7 @@ pub struct Input<M> {
     pub count_lines: bool,
     /// Which blocks are decoded again before they are written, when compressing.
     pub verify: Verify,
-    /// The source of its bytes. It is dropped when they have been read or are no longer wanted.
+    /// The source of its bytes. It is dropped when the bytes have been read or are no longer wanted.
     pub source: Source,
 }
 
@@ -93,7 +93,7 @@ pub trait Outputs {
     type Meta;
     /// The destination of its output.
     type Out: Write;
-    /// An input is next. With `None` it is skipped, and no other method is called for it.
+    /// An input is next. If this returns `None`, the input is skipped, and no other method is called for it.
     fn begin(&mut self, meta: &mut Self::Meta) -> Option<Self::Out>;
     /// Writes some of the text, which is not needed afterwards: `out` may keep the memory.
     fn write(&mut self, out: &mut Self::Out, text: Vec<u8>) -> io::Result<()> {

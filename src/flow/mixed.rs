@@ -1,10 +1,10 @@
 //! Streams of different formats one after the other in one input.
 //!
-//! The format of the first stream is known by its first byte, and its scanner cuts the whole input. If its joiner finds
-//! that other bytes follow the streams of that format, it hands them out unchanged, and this module passes them to a
-//! driver for each further stream, which gets no byte past the stream's end (`gate`). A stream's joiner therefore
-//! always decides where the stream ends, and such inputs, which are rare, cost other inputs nothing. Within a stream,
-//! blocks are still read ahead and decoded by all stations.
+//! The first byte tells the format of the first stream, and that format's scanner cuts the whole input. If the joiner
+//! finds that other bytes follow the streams of that format, it hands those bytes out unchanged, and this module
+//! passes them to a driver for each further stream, which gets no byte past the stream's end (`gate`). A stream's
+//! joiner therefore always decides where the stream ends, and such inputs, which are rare, cost other inputs nothing.
+//! Within a stream, blocks are still read ahead and decoded by all stations.
 
 use super::driver::Driver;
 use crate::error::Error;
@@ -151,7 +151,7 @@ impl Mixed {
                 let reason = "more is wanted than there is".to_owned();
                 Err(Error::Internal { block: self.summary.blocks + 1, reason })
             }
-            // The stream has all bytes up to a place where it may end, and wants more: it does not end there.
+            // The stream has all bytes up to a possible end, and wants more: it does not end there.
             _ if complete => {
                 stream.gate.open();
                 self.stream = Some(stream);
@@ -177,7 +177,7 @@ impl Mixed {
         self.summary.bytes_in += n as u64;
     }
 
-    /// Converts the reports of a stream that begins at this byte to positions in the whole input.
+    /// Converts the positions in a report of a stream that begins at this byte to positions in the whole input.
     fn moved(&self, mark: Mark, at: u64) -> Mark {
         let StreamSummary { blocks, streams, .. } = self.summary;
         match mark {
@@ -197,7 +197,7 @@ impl Mixed {
         }
     }
 
-    /// Converts an error of one stream to positions in the whole input.
+    /// Converts the positions in an error of one stream to positions in the whole input.
     fn placed(&self, error: Error, stream: &Stream) -> Error {
         let (blocks, bits) = (self.summary.blocks, stream.at * 8);
         match error {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 pub const LONG_FILE: u64 = 64 << 20;
 
 /// Reads an input to its end, or until no more is wanted: on this thread alone at first, and a long file with several
-/// threads once the pool has accelerators that are faster than one reader. What these read ahead takes at most an
-/// eighth of the memory for blocks in flight, or a stretch each.
+/// threads once the pool has accelerators that are faster than one reader. The data that these threads read ahead take
+/// at most an eighth of the memory for blocks in flight, or a stretch each.
 pub(super) fn read_all(source: Source, feed: &mut dyn Feed, client: &Client) -> io::Result<()> {
     let file = match &source {
         Source::File(file, from) => Some((Arc::clone(file), *from)),

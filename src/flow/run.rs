@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// The maximum number of inputs between the manager and the writer: it bounds the number of small files in flight.
-/// (Blocks are bounded by the memory budget.) The channel allocates room for all of them at the start, so it holds
-/// boxes, which saves 1.3 MB.
+/// (Blocks are bounded by the memory budget.) The channel allocates all of its slots at the start, so it holds boxes,
+/// which saves 1.3 MB.
 const MAX_INPUTS: usize = 4096;
 
 /// An input that the manager has begun, for the writer.
@@ -84,7 +84,7 @@ fn manage<I: Inputs>(pool: &Pool, mut inputs: I, begun: &Sender<Box<Begun<I::Met
     }
 }
 
-/// The writer's side: takes the pieces of every input and has them written.
+/// The writer's side: takes the pieces of every input and passes them to `outputs`.
 fn write_all<O: Outputs>(begun: &Receiver<Box<Begun<O::Meta>>>, outputs: &mut O) -> ControlFlow<()> {
     while let Ok(input) = begun.recv() {
         let Begun { mut meta, collect, submitter } = *input;

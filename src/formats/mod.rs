@@ -1,4 +1,4 @@
-//! A folder for each format. `crate::table` has a row for each, and says which decodes an input.
+//! A folder for each format. `crate::table` has a row for each format, and selects the one that decodes an input.
 
 pub(crate) mod bzip2;
 pub mod hbz;

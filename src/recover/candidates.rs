@@ -27,7 +27,7 @@ impl<'a> Candidates<'a> {
         Candidates { file, ahead: Ahead::new(0, settings), queue: VecDeque::new() }
     }
 
-    /// The start of the first candidate at or after this bit. Drops earlier candidates without a look.
+    /// The start of the first candidate at or after this bit. Drops earlier candidates without looking at them.
     pub fn seek(&mut self, bit: u64) -> Result<Option<u64>, Error> {
         loop {
             while let Some(issued) = self.ahead.next(self.file, u64::MAX)? {

@@ -22,7 +22,7 @@ pub struct Mark {
     pub kind: MagicKind,
 }
 
-/// The number of bytes searched in the first step: mostly a magic is near.
+/// The number of bytes searched in the first step: a magic is usually near.
 const FIRST: usize = 16 << 10;
 /// The maximum number of bytes searched in one step.
 const WINDOW: usize = 1 << 20;
@@ -101,7 +101,7 @@ impl Iterator for Marks<'_> {
     }
 }
 
-/// The magic of an end, and the magic after it, if there is one: their bits.
+/// The bit of an end's magic, and the bit of the magic after it, if there is one.
 #[derive(Clone, Copy)]
 pub(super) struct End {
     pub bit: u64,

@@ -65,7 +65,7 @@ impl Places {
         self.index[block].bit_offset
     }
 
-    /// A good block was taken, whose text begins at `offset`.
+    /// Records that a good block was taken, whose text begins at `offset`.
     pub fn pass(&mut self, offset: Option<u64>, text_len: u64) {
         self.at = offset.map(|offset| offset + text_len);
         if let Some(at) = self.at {
@@ -73,7 +73,7 @@ impl Places {
         }
     }
 
-    /// Text is lost here. Without an index, the offset of the next block's text is unknown.
+    /// Records that text is lost here. Without an index, the offset of the next block's text is unknown.
     pub fn lose(&mut self) {
         self.at = self.at.filter(|_| !self.index.is_empty());
     }

@@ -1,8 +1,8 @@
 //! Goes through a damaged file from left to right.
 //!
-//! Of the positions in it, only `at` moves on from item to item: it is the end of the last good one, and never moves
-//! back. A search for the next good block runs ahead of it in [`Opened`], which ends with the hole. `stream.start` and
-//! `remains_from` are set once for each stream, when it begins and when it ends.
+//! Of the positions, only `at` moves on from item to item: it is the end of the last good item, and never moves back.
+//! A search for the next good block has its own position in [`Opened`], which lives as long as the hole.
+//! `stream.start` and `remains_from` are set once for each stream, when it begins and when it ends.
 
 use super::candidates::{Candidate, Candidates};
 use super::crcs::StoredCrcs;
@@ -22,12 +22,12 @@ use crate::read_at::{ReadAt, fill_at};
 use crate::settings::Settings;
 use std::ops::Range;
 
-/// The min number of bits of a block: 156 of fields, 2 tables of 3 symbols, 1 selector, 2 codes. No lost block can be
+/// The min number of bits of a block: 155 of fields, 2 tables of 3 symbols, 1 selector, 2 codes. No lost block can be
 /// shorter.
 const MIN_BLOCK: u64 = 174;
 /// The number of bytes of the file read for a block that is decoded here, and for each retry if those are not enough.
-/// Streams may be short, so a file may have one for each 50 of its bytes. The last is the maximum that hybz decodes for
-/// one block.
+/// Streams may be short, so a file may have one for each 50 of its bytes. The last number is the maximum that hybz
+/// decodes for one block.
 const BLOCK_BYTES: [usize; 5] = [16 << 10, 128 << 10, 1 << 20, 8 << 20, 64 << 20];
 
 /// A good block and the position of its bits.
@@ -139,7 +139,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Recovery<'a, T> {
         self.in_stream = true;
     }
 
-    /// Handles the position of a header.
+    /// Handles a position at which a header should be.
     fn header(&mut self) -> Result<bool, Error> {
         let begin = self.at;
         let headless = !self.is_header(begin)?;
@@ -155,7 +155,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Recovery<'a, T> {
         Ok(true)
     }
 
-    /// Handles the position of a block or of the end of a stream.
+    /// Handles a position at which a block or the end of a stream should be.
     fn block_or_end(&mut self, opened: &mut Opened) -> Result<bool, Error> {
         let head = Head::at(self.file, self.at)?;
         let (magic, crc) = (head.magic(), head.crc());
@@ -189,7 +189,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Recovery<'a, T> {
     }
 
     /// Whether a stream ends here although its end magic cannot be recognised: its CRC is right, and the end of the
-    /// file or another stream confirms the place.
+    /// file or another stream confirms the position.
     fn is_ruined_end(&self, crc: u32) -> Result<bool, Error> {
         let next = (self.at + END_BITS).next_multiple_of(8);
         // Without blocks the CRC is 0, which is also what a file overwritten with zeros has.
@@ -351,7 +351,7 @@ impl<'a, T: FnMut(Found) -> Result<(), Error>> Recovery<'a, T> {
         Ok(false)
     }
 
-    /// Reports the bits between the last good block and this one, up to bit `end`: there the block begins, or its
+    /// Reports the bits between the last good item and this block, up to bit `end`, where the block begins, or its
     /// stream's header if that directly precedes it. Returns whether they are a hole.
     fn close(&mut self, end: u64, opened: &Opened, good: &Good) -> Result<bool, Error> {
         let bits = self.at..end;

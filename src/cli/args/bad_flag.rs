@@ -49,7 +49,7 @@ pub fn bad_flag(
     anyhow!("{what}{source}{end} For help, type: `{} --help'.", program.display())
 }
 
-/// Whether `word` is, or contains, the flag that clap complains about. In a cluster clap names one letter, but bzip2
+/// Whether `word` is, or contains, the flag that clap complains about. Of a cluster, clap names one letter, but bzip2
 /// names the whole word.
 fn has_flag(word: &OsStr, flag: &str) -> bool {
     if flag.starts_with("--") {
@@ -59,7 +59,7 @@ fn has_flag(word: &OsStr, flag: &str) -> bool {
     is_cluster && flag.chars().nth(1).is_some_and(|letter| word.to_string_lossy()[1..].contains(letter))
 }
 
-/// The argument that clap writes like `--threads <N>` or `--recover[=<RESULT>]`.
+/// The argument that clap's messages call `flag`, such as `--threads <N>` or `--recover[=<RESULT>]`.
 fn argument<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
     let flag = flag.split([' ', '[']).next().unwrap_or_default();
     command.get_arguments().find(|arg| match flag.strip_prefix("--") {
@@ -68,7 +68,7 @@ fn argument<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
     })
 }
 
-/// The position at which `arg` was typed with this value, and its spelling: `-n`, `--threads`.
+/// The position at which `arg` was typed with this value, and the spelling of `arg`: `-n`, `--threads`.
 fn spelling(words: &[&OsStr], arg: &Arg, value: &str) -> Option<(usize, String)> {
     let text = |at: usize| words.get(at).map(|word| word.to_string_lossy());
     (0..words.len()).find_map(|at| {
@@ -117,7 +117,7 @@ fn wanted(arg: &Arg) -> String {
     .to_owned()
 }
 
-/// Refuses flags that mean something else under pbzip2's name, with the flag to use. (hybz would list files where
+/// Refuses flags that mean something else under pbzip2's name, and names the flag to use. (hybz would list files where
 /// pbzip2 compresses them, or give them another suffix.)
 pub fn check_pbzip2(program: &OsStr, command: &Command, flags: &Flags, typed: &[OsString]) -> anyhow::Result<()> {
     if !program.to_string_lossy().contains("pbzip2") {

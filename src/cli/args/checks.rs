@@ -57,7 +57,7 @@ fn no(is_wrong: bool, text: &str) -> Result<()> {
     if is_wrong { bail!("{text}") } else { Ok(()) }
 }
 
-/// What does not go together when each file is processed by itself.
+/// Refuses what does not go together when each file is processed by itself.
 fn files(plan: &Plan) -> Result<()> {
     let is = |name: &Option<OsString>, expected: &str| name.as_ref().is_some_and(|name| name == expected);
     let (none, stdin) = (plan.typed == 0 && plan.filelist.is_none(), plan.reads_stdin());
@@ -102,7 +102,7 @@ fn files(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// An index needs a file to which it belongs, and a name.
+/// Refuses an index that belongs to no file or has no name.
 fn index(plan: &Plan) -> Result<()> {
     if plan.index.is_none() {
         return Ok(());
@@ -164,7 +164,7 @@ fn one_file(plan: &Plan) -> Result<()> {
     }
 }
 
-/// The target of a result that is not named after its source. It must not be the file `shards`.
+/// Requires a target that is not named after its source, and that is not the file `shards`.
 fn named_target(plan: &Plan, shards: &OsStr) -> Result<()> {
     let flag = plan.kind.flag();
     match &plan.target {

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueEnum};
 
-/// Which part of the work on a block GPUs do.
+/// The part that GPUs do of the work on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GpuPipeline {
     /// GPUs do everything

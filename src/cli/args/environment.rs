@@ -10,7 +10,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 const VARIABLES: [&str; 3] = ["BZIP2", "BZIP", "HYBZ"];
 
-/// A flag in a variable: a word, or two if its value is a word of its own.
+/// A flag in a variable: one word, or two if the flag's value is a separate word.
 pub struct Unit {
     pub words: Vec<OsString>,
     pub variable: &'static str,
@@ -55,15 +55,15 @@ impl Environment {
         self.units.iter().flat_map(|unit| &unit.words)
     }
 
-    /// The variable that has the word of this number.
+    /// The variable that contains word number `word`.
     pub fn variable(&self, word: usize) -> Option<&'static str> {
         self.units.iter().flat_map(|unit| unit.words.iter().map(|_| unit.variable)).nth(word)
     }
 
-    /// Ignores the flags that do not suit the call, as bzip2 ignores `BZIP2=-9` with `-d`: those that its mode does not
-    /// take, `--index` if `-d` removes the indexed file, and those that need a flag which is not there. Flags
-    /// that were typed are never ignored, and if they ask for a mode, they decide. Returns the flags that remain; `all`
-    /// are those of all words.
+    /// Ignores the flags that do not suit the call, as bzip2 ignores `BZIP2=-9` with `-d`: those that the call's mode
+    /// does not take, `--index` if `-d` removes the indexed file, and those that need a flag which is not there. Flags
+    /// that were typed are never ignored, and a mode that was typed takes precedence. Returns the flags that remain;
+    /// `all` has the flags of all words.
     pub fn keep_suitable(
         &mut self,
         command: &mut Command,
@@ -85,8 +85,8 @@ impl Environment {
         keep(command, &|flags| !rows::lack(flags, &taken))
     }
 
-    /// The error, with the flag that causes it, if there is one. `plan` makes a plan of the words that it is given, and
-    /// of those that were typed.
+    /// The error, with the flag in a variable that causes it, if one does. `plan` makes a plan from the words that it
+    /// is given and the typed ones.
     pub fn named(
         &self,
         error: anyhow::Error,

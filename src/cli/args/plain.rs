@@ -1,13 +1,13 @@
 //! Command lines that need no parser: names of files, and flags without values, alone or in clusters (`-dc`, `-9kv`).
 //!
-//! For a file of 1 kB, building and asking clap's parser takes a third of all instructions of a call.
+//! For a file of 1 kB, building and running clap's parser takes a third of all instructions of a call.
 
 use super::choices::LevelFlags;
 use super::flags::Flags;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-/// The flags and files that `words` give, as clap would read them. None if clap has to.
+/// The flags and files that `words` give, as clap would read them. None if only clap can read them.
 pub fn read(words: &[OsString]) -> Option<Flags> {
     let mut flags = Flags::default();
     for word in words {

@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gpus {
     None,
-    /// As many of the visible GPUs as the input is worth.
+    /// As many of the visible GPUs as are worth starting for the input.
     Visible,
     /// The GPUs in this list, if the input is worth it.
     These(String),
@@ -120,11 +120,11 @@ impl Deref for Plan {
     }
 }
 
-/// The number of operands whose lengths are worth a look before the work begins.
+/// The maximum number of operands whose lengths are looked up before the work begins.
 const MAX_STATS: usize = 64;
 
 impl Plan {
-    /// What follows from flags that may contradict each other, in the mode `kind`, without a coding.
+    /// The plan of a call in the mode `kind`, without a coding; the flags may contradict each other.
     pub fn unchecked(kind: Kind, program: &OsStr, flags: Flags, mut operands: Vec<Operand>) -> Plan {
         let typed = operands.len();
         if typed == 0 && flags.filelist.is_none() {
@@ -230,7 +230,7 @@ impl Plan {
         (!self.is_open_ended()).then_some(self.operands.len() as u64)
     }
 
-    /// The total length of the operands, if it can be known. Each is looked at once.
+    /// The total length of the operands, if it can be known. Each length is looked up only once.
     pub fn total(&self) -> Option<u64> {
         *self.total.get_or_init(|| match self.filelist {
             Some(_) => None,

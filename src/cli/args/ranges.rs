@@ -7,7 +7,7 @@ use std::{fmt, ops};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     Bytes(u64),
-    /// As many bytes as this number of lines has.
+    /// The bytes of this many lines.
     Lines(u64),
     All,
 }
@@ -75,7 +75,7 @@ fn amount(text: &str) -> Option<Amount> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// Part `I` of `N` parts of about the same length, from 1.
+    /// Part `I` of `N` parts of about the same length, counted from 1.
     Part { number: u64, of: u64 },
     /// The blocks that begin in these bytes.
     Bytes { from: u64, end: u64 },

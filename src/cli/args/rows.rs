@@ -1,4 +1,4 @@
-//! One row a flag: its name, the modes that take it, and the flags that it needs or excludes.
+//! One row for each flag: its name, the modes that take it, and the flags that it needs or excludes.
 
 use super::choices::{OutputFormat, ProgressFormat, Verified};
 use super::flags::Flags;
@@ -50,7 +50,7 @@ pub struct Row {
     pub name: &'static str,
     pub is_given: fn(&Flags) -> bool,
     pub modes: &'static [Kind],
-    /// Whether these modes take the flag, or all others.
+    /// Whether `modes` are those that take the flag; otherwise, they are those that refuse it.
     pub only: bool,
     /// The flag works only with one of these.
     pub needs: &'static [&'static str],
@@ -88,12 +88,12 @@ const FILES: &[Kind] = &[Compress, Decompress, Test];
 const FILES_AND_LIST: &[Kind] = &[Compress, Decompress, Test, List];
 /// The modes whose results have a destination.
 const RESULTS: &[Kind] = &[Compress, Decompress, Recover, Plan, Shard, Join];
-/// Decoders take the flags of their coders, and ignore them.
+/// The modes that take the flags for coding; those that only decode ignore them.
 const CODERS: &[Kind] = &[Compress, Decompress, Test, Bench];
-/// The modes that go by the names of compressed files.
+/// The modes that depend on the names of compressed files.
 const COMPRESSED: &[Kind] = &[Compress, Decompress, Test, List, Recover];
 
-/// Flags that go with one file.
+/// Flags that work with one file only.
 const SINGLE: &[&str] = &["--ranges", "--split", "-o", "--index=FILE"];
 
 #[rustfmt::skip]

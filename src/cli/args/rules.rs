@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// A new flag needs a row, or a place in `EVERYWHERE`; and rows name only flags that have rows.
+    /// A new flag needs a row, or an entry in `EVERYWHERE`; and rows name only flags that have rows.
     #[test]
     fn every_flag_has_its_place() {
         let rows: Vec<&str> = ROWS.iter().map(|row| row.name).collect();

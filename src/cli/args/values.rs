@@ -1,11 +1,11 @@
-//! The values of flags that are more than a number.
+//! Flag values that are more than a number.
 
 use glob::Pattern;
 
-/// The maximum number of threads: Linux has no more process ids (PID_MAX_LIMIT).
+/// The maximum number of threads: as many as Linux has process ids (PID_MAX_LIMIT).
 pub const MAX_THREADS: u64 = 1 << 22;
 
-/// The values that a parser accepts are in [`bad_flag`](super::bad_flag), so an error has nothing to add.
+/// [`bad_flag`](super::bad_flag) lists the values that a parser accepts, so an error has nothing to add.
 pub type Parsed<T> = Result<T, &'static str>;
 pub const BAD: &str = "another value is expected";
 

@@ -29,7 +29,7 @@ pub struct Finished {
     pub index: Option<OutputFile>,
     /// The source, if it is to be removed.
     pub source: Option<SourceFile>,
-    /// Whether the data must be on the disk before the result gets its name, and the name afterwards.
+    /// Whether the data must be on the disk before the result gets its name, and the name before the source goes.
     pub sync: bool,
     pub reread: Option<Reread>,
     pub replace: bool,
@@ -75,7 +75,7 @@ pub struct Committer {
     thread: Option<CommitThread>,
 }
 
-/// The thread, the channel of its items, and one that ends its wait for more: by a unit, or by the sender's drop.
+/// The thread, the channel of its items, and one on which a unit, or closing it, ends the wait for more items.
 struct CommitThread {
     items: Sender<Item>,
     full: Sender<()>,
@@ -133,7 +133,7 @@ impl Committer {
 fn next_batch(items: &Receiver<Item>, full: &Receiver<()>, max: usize) -> Option<Vec<Item>> {
     let first = items.recv().ok()?;
     if items.len() + 1 < max {
-        // The end of the call ends this wait, too. A unit that was sent for an earlier batch ends it early.
+        // The end of the call ends this wait, too. A unit left over from an earlier batch ends it early.
         let _ = full.recv_timeout(BATCH_TIME);
     }
     Some(iter::once(first).chain(items.try_iter()).take(max).collect())

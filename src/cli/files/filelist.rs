@@ -21,7 +21,7 @@ pub struct List {
 const MAX_NAME: u64 = 1 << 20;
 
 impl List {
-    /// Opens the list `file`, or stdin if that is `-`. A zero byte ends each name if `null`, or else a line end.
+    /// Opens the list `file`, or stdin if that is `-`. Names end with a zero byte if `null`, else with a line end.
     pub fn open(file: &OsStr, null: bool) -> Result<List, Failure> {
         let (name, opened) = if file == "-" { (OsStr::new("(stdin)"), stdin()) } else { (file, File::open(file)) };
         let name = name.to_owned();

@@ -78,7 +78,7 @@ impl IndexJob {
 }
 
 /// The index of an operand, and its name: the one that `--index` names, or the one next to the operand if `open` opens
-/// it. A remark reports an index of no use, and how the work goes on `without`.
+/// it. If that index is useless, `remark` says why, and how the work goes on `without` it.
 pub fn wanted(
     plan: &Plan,
     operand: Option<&Place>,

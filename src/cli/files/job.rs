@@ -27,7 +27,7 @@ pub enum State {
         bytes: u64,
     },
     Failed(Failure),
-    /// No work: it is a file that hybz itself writes. (Or it is not open yet.)
+    /// No work: hybz itself writes this file. (Also the state of an operand that is not open yet.)
     Own,
 }
 
@@ -46,7 +46,7 @@ impl Ready {
         if let Some(source) = self.source.as_ref().filter(|source| head.is_empty() && source.found.is_file())
             && let Ok(Some(file)) = source.open_again()
         {
-            // Without these bytes, a message is only less specific.
+            // Without these bytes, a message is just less specific.
             let _ = file.take(HEAD_LEN as u64).read_to_end(&mut head);
         }
         head

@@ -1,7 +1,7 @@
 //! `--output-dir`: the directories for results, made like those of the sources.
 //!
 //! The result of `a/b/c` is `DIR/a/b/c.bz2`, that of `/a/b` is `DIR/a/b.bz2`. A name with `..` is refused, and no
-//! symbolic link below DIR is followed: nothing is ever written outside it.
+//! symbolic link below DIR is followed: nothing is ever written outside DIR.
 
 use crate::cli::messages::Failure;
 use hybz_files::attributes::mode_for;
@@ -22,7 +22,7 @@ pub struct Mirror {
     top: Arc<OwnedFd>,
     /// The directory of the last result, below DIR: usually the next result goes to the same one.
     last: (PathBuf, Directory),
-    /// The final modes of the directories on the path to it. A directory gets its mode when the path leaves it.
+    /// The final modes of the directories on the path to `last`. A directory gets its mode when the path leaves it.
     last_modes: Vec<Option<Arc<LastMode>>>,
     slots: Slots,
     /// Whether the names of new directories must be synced.

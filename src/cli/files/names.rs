@@ -13,7 +13,7 @@ pub fn appended(path: &Path, suffix: &OsStr) -> PathBuf {
 }
 
 /// The suffix of a compressed file at the end of `path`, if any; the suffix that replaces it; and its format, unless
-/// `-S` gave it. The longest suffix counts: with `-S 2`, `a.bz2` still is the result of `a`.
+/// the suffix is that of `-S`. The longest suffix counts: with `-S 2`, `a.bz2` is still the result of `a`.
 ///
 /// When compressing, a file in another program's format counts as an ordinary file, as in bzip2, unless this call
 /// writes that format.

@@ -35,7 +35,7 @@ pub struct OperandIter {
 impl OperandIter {
     pub fn new(plan: &Arc<Plan>, messages: &Arc<Messages>) -> Result<OperandIter, Failure> {
         let list = plan.filelist.as_ref().map(|list| List::open(list, plan.null)).transpose()?;
-        // Directories may use a quarter of all descriptors: files that wait for the disk and their results need others.
+        // Directories may use a quarter of all descriptors: sources, and results waiting for the disk, need others.
         let quarter = plan.has_many().then(|| process::raise_max_descriptors() / 4);
         let slots = Slots::new(quarter.and_then(|max| usize::try_from(max.max(24)).ok()).unwrap_or(usize::MAX));
         let mirror = match &plan.target {

@@ -10,7 +10,7 @@
 //! A source is removed only after its result has its name, which is looked up again to be sure.
 //!
 //! Owner, mode, access control list and times are set on the open file, never by name. A file system that does not
-//! store them (vfat, exFAT, some FUSE ones) gives every file those of its mount.
+//! store them (vfat, exFAT, some FUSE ones) gives every file the same ones, set by the mount.
 //!
 //! Long runs of zeros become holes: they are skipped, not written. The gap between the end of a file and the next write
 //! reads as zeros, and takes no space on most file systems. A run begins with a whole piece of the file, so no block of
@@ -33,7 +33,7 @@ pub struct OutputFile {
     pub directory: Directory,
     file: File,
     kind: Kind,
-    /// Whether a file had its name when that was asked last.
+    /// Whether a file had its name when this was last checked.
     taken: bool,
     /// Makes holes instead of zeros, if they are wanted.
     holes: Option<Holes>,
@@ -49,8 +49,8 @@ enum Kind {
 
 impl OutputFile {
     /// Creates the file `path` in its directory, readable only by its owner if `private`. With `existing`, an existing
-    /// device or FIFO of that name is written to. What a killed process has left is removed; for root, also if one of
-    /// `owners` owns it.
+    /// device or FIFO of that name is written to. Removes what a killed process has left; for root, also if one of
+    /// `owners` owns that.
     pub fn create(
         path: &Path,
         directory: Directory,
@@ -76,8 +76,8 @@ impl OutputFile {
         self
     }
 
-    /// Gives the result the owner, mode, access control list and times of its source. Returns its mode if that is
-    /// another one.
+    /// Gives the result the owner, mode, access control list and times of its source. Returns the mode that the result
+    /// has if it could not get the source's mode.
     pub fn set_attributes(&self, source: &SourceFile) -> io::Result<Option<RefusedMode>> {
         if matches!(self.kind, Kind::Existing) {
             return Ok(None);
@@ -143,7 +143,7 @@ impl Write for OutputFile {
         }
     }
 
-    /// Makes the file as long as what was written to it. This changes its time.
+    /// Makes the file as long as what was written to it. This changes the file's time.
     fn flush(&mut self) -> io::Result<()> {
         let Some(holes @ Holes { gap: 1.., .. }) = &mut self.holes else { return Ok(()) };
         // Some file systems cannot lengthen files with `ftruncate`.

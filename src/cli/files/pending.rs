@@ -2,7 +2,7 @@
 //!
 //! Operands are opened ahead, while those before them are still worked on. bzip2 works on one after the other, so in
 //! `hybz -d x.bz2 x` the second operand is the result of the first. An operand that an earlier one makes, replaces or
-//! removes is therefore opened when all earlier ones are done.
+//! removes is therefore opened only when all earlier operands are done.
 //!
 //! A finished operand is forgotten: its effects can be seen in the file system. Memory is therefore bounded by the
 //! number of operands pending at once, not by their total.
@@ -26,7 +26,7 @@ enum Touched {
     /// The name of a result without its directory, in lower case: some file systems do not distinguish `A` from `a`.
     /// Only missing operands are looked up by name, so equal names in other directories cost nothing.
     Name(Vec<u8>),
-    /// A file that is replaced or removed, because a file can have several names.
+    /// The identity of a file that is replaced or removed: a file can have several names.
     File(Id),
 }
 

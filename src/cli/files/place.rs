@@ -25,7 +25,7 @@ impl Place {
         Place { path: path.into(), directory: None, is_typed: true }
     }
 
-    /// A name that was typed, in the open directory of the operand if both were typed with the same one.
+    /// A typed name, looked up in the operand's open directory if both were typed with the same directory.
     pub fn near(path: impl Into<PathBuf>, operand: Option<&Place>) -> Place {
         let mut place = Place::typed(path);
         if let Some(operand) = operand.filter(|near| near.path.parent() == place.path.parent())
@@ -36,7 +36,7 @@ impl Place {
         place
     }
 
-    /// Like [`near`](Place::near); any other directory is opened: all uses of the name are within it.
+    /// Like [`near`](Place::near); any other directory is opened, so that all uses of the name are within it.
     pub fn opened(path: impl Into<PathBuf>, operand: Option<&Place>) -> io::Result<Place> {
         let mut place = Place::near(path, operand);
         if place.directory.is_none() && place.file_name().is_ok() {
@@ -136,7 +136,7 @@ impl Place {
                 let found = file.metadata()?;
                 Ok((Some(file), found))
             }
-            // What the link leads to is only described.
+            // The link is not followed: only the attributes of its target are returned.
             Err(_) if !follow && self.is_typed && self.find_link().is_ok_and(|found| directory::is_link(&found)) => {
                 Ok((None, fs::metadata(&self.path)?))
             }

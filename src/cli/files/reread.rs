@@ -22,7 +22,7 @@ const PIECE: usize = 1 << 20;
 pub enum Trouble {
     Text(io::Error),
     Decoded(io::Error),
-    /// They differ from this byte on.
+    /// The first byte that differs.
     Differs(u64),
 }
 

@@ -15,13 +15,13 @@ const LONG: u64 = 8 << 20;
 #[derive(Default)]
 pub struct Stdout {
     written: u64,
-    /// Whether it takes whole pages; `None` while that is not known.
+    /// Whether stdout takes whole pages; `None` while that is not known.
     takes_pages: Option<bool>,
     giver: Giver,
 }
 
 impl Stdout {
-    /// Whether a long output goes to a pipe that takes pages, and giving them away `pays`.
+    /// Whether a long output goes to a pipe that takes pages, and whether giving pages away `pays`.
     pub fn takes_pages(&mut self, pays: impl FnOnce() -> bool) -> bool {
         match self.takes_pages {
             Some(known) => known,
@@ -127,8 +127,8 @@ impl Sink {
         }
     }
 
-    /// Writes all of `bytes`. If the stations of `pool` may decode faster than one thread copies, a long output to a
-    /// pipe takes their pages.
+    /// Writes all of `bytes`. If the stations of `pool` may decode faster than one thread copies, a long output gives
+    /// the pages of `bytes` to the pipe.
     pub fn give(&mut self, bytes: Vec<u8>, pool: &Pool) -> io::Result<()> {
         // Only accelerators decode faster than a pipe takes copies.
         if let To::Stdout(out) = &mut self.to

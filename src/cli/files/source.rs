@@ -14,9 +14,9 @@ use std::io::{self, IsTerminal, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
-/// Opens the operand of a mode that makes no result of it, without waiting for the writer of a FIFO; the first value is
-/// `None` for stdin. What is no regular file is refused unless `any`.
-/// `reading` tells a user who typed no file what hybz does not read from a terminal.
+/// Opens an operand for a mode that makes no result of it, without waiting for the writer of a FIFO; the first value
+/// is `None` for stdin. A file that is not regular is refused unless `any`. `reading` tells a user who typed no file
+/// what hybz does not read from a terminal.
 pub fn open(plan: &Plan, operand: &Operand, reading: &str, any: bool) -> Result<(Option<SourceFile>, File), Failure> {
     let name = operand.name();
     let Operand::File(path) = operand else {
@@ -44,7 +44,7 @@ pub fn stdin() -> io::Result<File> {
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Refuses files that cannot be read at any offset.
+/// Refuses files that do not allow reads at arbitrary offsets.
 pub fn check_file(name: &OsStr, file: &mut File, flag: &str) -> Result<(), Failure> {
     let say = |what: String| Failure::about(1, "Input file ", name, &what);
     let read_error = |e: io::Error| Failure::input("read", name, &e);
@@ -85,8 +85,8 @@ impl SourceFile {
     /// Removes the file if its name still leads to the file that was opened and that file has not changed. (mtime can
     /// be set back, but ctime cannot.)
     ///
-    /// Check and removal use the name in one open directory, that of the result if it is the same: replacing the
-    /// directory in between has no effect.
+    /// The check and the removal look up the name in one open directory, the result's if that is the same: replacing
+    /// the directory in between has no effect.
     pub fn remove(&self, beside: &Directory) -> Result<(), Failure> {
         let name = self.place.name();
         let remove = || -> io::Result<bool> {
@@ -108,7 +108,7 @@ pub fn is_still(then: &Metadata, now: &Stat) -> bool {
         && (now.st_ctime, now.st_ctime_nsec) == (then.ctime(), then.ctime_nsec())
 }
 
-/// The file's access control list. A list that cannot be read may forbid anything.
+/// The file's access control list. An unreadable list may forbid anything.
 pub fn list_of(file: &File) -> Option<Acl> {
     Acl::of(file).unwrap_or_else(|_| Some(Acl::unknown()))
 }

@@ -33,7 +33,7 @@ pub struct Walk {
     plan: Arc<Plan>,
     device: u64,
     levels: Vec<Level>,
-    /// The paths of the last level's directory: as a whole, and below the operand.
+    /// The path of the last level's directory, and its path relative to the operand.
     path: PathBuf,
     pub below: PathBuf,
     slots: Slots,
@@ -135,7 +135,7 @@ impl Walk {
         self.read()
     }
 
-    /// Reads the names of the last level: first of all, those of the operand itself.
+    /// Reads the names in the last level's directory, which is the operand itself at first.
     pub fn read(&mut self) -> Result<(), Failure> {
         let Some(Level { directory: Some(directory), files, directories, .. }) = self.levels.last_mut() else {
             return Ok(());
@@ -209,7 +209,7 @@ fn is_excluded(plan: &Plan, name: &OsStr, below: &Path) -> bool {
     !plan.exclude.is_empty() && (matches(name) || matches(below.join(name).as_os_str()))
 }
 
-/// Whether a file or directory is not skipped.
+/// Whether a file or directory is wanted, or else why it is skipped.
 pub fn wants(plan: &Plan, kind: Kind, name: &OsStr, below: &Path) -> Result<(), Skipped> {
     match kind == Kind::File {
         true if temporary::is_hidden_name(name) => Err(Skipped::Own),

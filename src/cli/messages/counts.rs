@@ -38,7 +38,7 @@ impl Counts {
         }
     }
 
-    /// Records that `bytes` of the current input are read. Returns how many of all inputs are.
+    /// Records that `bytes` of the current input are read. Returns the number of bytes read of all inputs.
     pub fn advance(&self, bytes: u64) -> u64 {
         let read = self.done.load(Relaxed) + bytes;
         self.read.store(read, Relaxed);
@@ -49,7 +49,7 @@ impl Counts {
         self.written.fetch_add(bytes, Relaxed);
     }
 
-    /// An input is done: all of its `bytes` are read, or those that were counted before it failed.
+    /// Records that an input is done: all of its `bytes` are read, or, if it failed, those counted so far.
     pub fn input_done(&self, bytes: Option<u64>) {
         let read = match bytes {
             Some(bytes) => self.advance(bytes),

@@ -1,4 +1,4 @@
-//! The parts of the command's messages that are about formats. Everything else about them is in the library's table.
+//! The parts of the command's messages about formats. Everything else about formats is in the library's table.
 
 use hybz::internals::formats::{Blocks, IndexKind};
 use hybz::{Damage, Format, Formats};
@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 /// The number of bytes that `-dcf` examines.
 pub const COPY_HEAD_LEN: usize = 4;
 
-/// The number of first bytes that are enough to recognise every format, another program's too.
+/// The number of first bytes that are enough to recognise every format, including those of other programs.
 pub const HEAD_LEN: usize = 262;
 
 /// A format that hybz does not read, and the commands that do.
@@ -20,7 +20,7 @@ pub struct Foreign {
     pub list: String,
 }
 
-/// The other program's format of data that begin with `head`.
+/// The format of data that begin with `head`, if hybz does not read that format.
 pub fn foreign(head: &[u8]) -> Option<Foreign> {
     let (name, commands) = match head {
         [b'P', b'K', 3, 4, ..] => ("zip", ["unzip", "unzip -t", "unzip -l"].map(str::to_owned)),
@@ -69,7 +69,7 @@ pub fn no_index(format: Format, name: &OsStr) -> Vec<u8> {
     [shown(name).as_bytes(), why.as_bytes(), b": no index is written"].concat()
 }
 
-/// Whether the error is damage in a format that has no CRCs or no blocks.
+/// Whether the damage is in a format whose blocks `has` accepts.
 pub fn is_of(damage: &Damage, has: impl Fn(Blocks) -> bool) -> bool {
     damage.format().is_some_and(|format| has(format.blocks()))
 }

@@ -1,5 +1,5 @@
-//! Objects as docs/JSON.md describes them: one on each line. Each has its type and the version of the schema, and
-//! gives names of files also as bytes if they are not UTF-8.
+//! Objects as docs/JSON.md describes them: one on each line. Each has its type and the version of the schema, and a
+//! file name that is not UTF-8 is also given as bytes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

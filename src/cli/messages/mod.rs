@@ -29,8 +29,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Prints the requested text on stdout. A closed stdout is an error even if there is nothing to print; the error of one
-/// whose reader is gone is [`reader_is_gone`].
+/// Prints the requested text on stdout. A closed stdout is an error even if there is nothing to print;
+/// [`reader_is_gone`] recognises the error of a stdout whose reader is gone.
 pub fn print_stdout(text: &[u8]) -> anyhow::Result<()> {
     match stdout::print(text) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
@@ -54,7 +54,7 @@ pub struct Failure {
     pub code: u8,
     /// Whether a single `-q` hides the message, as in bzip2.
     pub remark: bool,
-    /// A sentence that is not bzip2's, after the message; none under bzip2's names, with `-q` and in reports.
+    /// Advice after the message that bzip2 does not give; none under bzip2's names, with `-q` and in reports.
     pub advice: &'static str,
     /// The message, without the program's name in front.
     pub text: Vec<u8>,
@@ -98,7 +98,7 @@ impl Failure {
         Failure::new(1, format!("I won't {what} a terminal.\n{program}: For help, type: `{program} --help'.").into())
     }
 
-    /// An error in the operand `name` that says nothing about its data.
+    /// The failure of the operand `name`, if the error says nothing about the operand's data.
     pub fn of(plan: &Plan, name: &OsStr, error: &Error) -> Option<Failure> {
         Some(match error {
             Error::Read(e) => Failure::input("read", name, e),
@@ -108,7 +108,7 @@ impl Failure {
                 Failure::about(3, "", name, &format!(": {error}. This is a defect of hybz or of this machine."))
             }
             &Error::Memory { block, needs, allowed } => {
-                // The numbers are rounded so that `-m` with the first of them is enough.
+                // The numbers are rounded so that passing the first one to `-m` is enough.
                 let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
                 let by_flag = plan.memory.is_some();
                 let limit =
@@ -334,7 +334,7 @@ fn place(error: &Error) -> String {
     }
 }
 
-/// The message that the file `name` was not decompressed, because its bytes are what `error` says.
+/// The message that the file `name` was not decompressed, because of what `error` says about its bytes.
 pub fn undecodable(name: &OsStr, result: &OsStr, error: &Error, quiet: u8) -> Failure {
     match error {
         Error::NotBzip2 => Failure::about(2, "", name, &format!(" is {}", verdict(error, false))),

@@ -2,9 +2,9 @@
 //! indicatif.
 //!
 //! Nothing is shown in the first second: most calls are over by then. The rate is the mean since the start.
-//! (indicatif's begins when its bar does, and counts earlier work as done in no time.) On a terminal, [`row`] lays out
-//! the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it fits a resized window even
-//! when there is no progress.
+//! (indicatif's rate begins when its bar does, and counts earlier work as done in no time.) On a terminal, [`row`]
+//! lays out the single row and [`screen`] draws it. It is redrawn every quarter of a second, so it fits a resized
+//! window even when there is no progress.
 //!
 //! SIGUSR1 prints a line immediately, as in dd. The signal handler writes it, since every thread may be
 //! waiting.
@@ -37,7 +37,7 @@ const HERTZ: u8 = 10;
 
 pub struct Progress {
     plan: Arc<Plan>,
-    /// What the bytes are where it is not obvious.
+    /// What the bytes are, where that is not obvious.
     unit: &'static str,
     style: Style,
     pub counts: Arc<Counts>,
@@ -89,7 +89,7 @@ impl Progress {
         // A file may have grown, or its size was wrong.
         let total = self.plan.total().filter(|&total| total >= position);
         let per_second = position as f64 / now.as_secs_f64();
-        // Without a total, the rate is what a narrow window leaves out first.
+        // Without a total, a narrow window leaves out the rate first.
         let (of_amount, of_rate) = if total.is_some() { ("", self.unit) } else { (self.unit, "") };
         let (amount, rate) = (amount(position, total) + of_amount, rate(per_second) + of_rate);
         let rest = total.filter(|_| per_second >= 1.0).map(|total| (total - position) as f64);
@@ -121,7 +121,7 @@ impl Progress {
         let Some((bar, _)) = lock(&self.display).bar.take() else { return };
         self.counts.bar.store(false, Ordering::Relaxed);
         bar.finish_and_clear();
-        // The thread may be about to draw: it would clear a line that is written after this.
+        // The thread may be about to draw, which would clear a line that is written after this.
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
 }
@@ -147,8 +147,8 @@ fn bar() -> (ProgressBar, Arc<Mutex<Row>>) {
             thread::sleep(SPACING);
         }
     };
-    // Without the thread (and indicatif panics if it cannot start its own), the row does not fit a resized window until
-    // there is progress.
+    // If the thread cannot start, the row does not fit a resized window until there is progress. (indicatif panics if
+    // it cannot start a thread of its own.)
     let _ = thread::Builder::new().name("progress".to_owned()).spawn(redraw);
     (bar, row)
 }

@@ -1,4 +1,4 @@
-//! `--json`: an account of the call for programs, one object for each file and a summary, as docs/JSON.md has them.
+//! `--json`: an account of the call for programs, one object for each file and a summary, as in docs/JSON.md.
 //!
 //! The objects of files come in the order of the operands, each when its file is done: when the result has its name and
 //! the source is removed, or when the file has failed. They are written line by line, not kept until the end, so a
@@ -52,7 +52,7 @@ struct Totals {
     started: Instant,
     /// The beginning of a line is written, but not yet its end.
     torn: AtomicBool,
-    /// [`OPEN`], or the writer of the summary, which may have written it already.
+    /// [`OPEN`], or who writes the summary; it may be written already.
     state: AtomicU8,
     numbers: [AtomicU64; NUMBERS.len()],
 }
@@ -69,12 +69,12 @@ const ENDING: u8 = 2;
 pub struct Entry {
     name: OsString,
     opened: Instant,
-    /// The format of the stream at its beginning.
+    /// The format of the stream at the beginning of the file.
     format: Option<Format>,
     crcs: Vec<u32>,
     /// The name of the result, or `-`.
     pub result: Option<OsString>,
-    /// The whole file's, if the work on it went well.
+    /// The summary of the whole file, if the work on it went well.
     pub stream: Option<StreamSummary>,
     /// Whether there was nothing to do: the result was there already, and right.
     pub complete: bool,
@@ -260,13 +260,13 @@ impl Totals {
             0 => (None, 1, Some(&r#""out of memory""#)),
             signal => (Some(signal), 128 + signal, None),
         };
-        // A line has room for more numbers than these.
+        // The line's buffer is long enough for these numbers.
         let _ = self.summarize(&mut line, (&"null", &"null"), (true, signal), exit, error);
         let _ = line.write_all(b"\n");
         signals::write_at_once(self.file.as_fd(), bytes(&line));
     }
 
-    /// Writes a summary. A signal handler does too, so nothing here allocates or takes a lock.
+    /// Writes a summary. A signal handler calls this function, so nothing here allocates or takes a lock.
     fn summarize(
         &self,
         to: &mut impl Write,
@@ -335,7 +335,7 @@ fn lock(failures: &Mutex<Vec<Trouble>>) -> MutexGuard<'_, Vec<Trouble>> {
     failures.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The highest exit code of these failures and `code`, and their texts, if there are any.
+/// The highest of `code` and the exit codes of these failures, and the failures' texts, if there are any.
 fn together(failures: &[Trouble], code: u8) -> (u8, Option<Vec<u8>>) {
     let texts: Vec<&[u8]> = failures.iter().map(|(_, text)| &text[..]).collect();
     let code = failures.iter().map(|(code, _)| *code).fold(code, u8::max);

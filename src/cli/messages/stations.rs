@@ -1,10 +1,10 @@
-//! What stations did, as `-vv` and remarks say it.
+//! What stations did, as `-vv` and remarks report it.
 
 use hybz::{StationReport, Summary};
 use hybz_files::terminal::{USUAL_COLUMNS, wrap};
 use std::fmt::Write;
 
-/// The failure of a GPU, if any: the first lane's that reports a failure.
+/// The failure of a GPU, if any: that of the first lane that reports one.
 pub fn gpu_trouble(summary: &Summary) -> Option<String> {
     let lanes = summary.stations.iter().filter(|station| station.accelerator);
     let trouble = |lane: &&StationReport| lane.retired.is_some() || lane.failure.is_some();
@@ -20,7 +20,7 @@ pub fn gpu_trouble(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Whether accelerators were started, and the cores had done all of the work before one of them could.
+/// Whether accelerators were started, but the cores had done all of the work before any of these could begin.
 pub fn gpus_came_late(summary: &Summary) -> bool {
     let mut lanes = summary.stations.iter().filter(|station| station.accelerator).peekable();
     lanes.peek().is_some() && lanes.all(|lane| lane.blocks == 0)

@@ -39,7 +39,7 @@ fn is_tiny(plan: &Plan) -> bool {
 }
 
 /// Whether a file to be decompressed has one block, which only one thread can decode. 100, 300 and 600 kB of text take
-/// 2.2, 3.6 and 5.6 ms then, with threads 2.8, 4.2 and 6.5; 900 kB take as long with as without.
+/// 2.2, 3.6 and 5.6 ms without threads, 2.8, 4.2 and 6.5 with; 900 kB take equally long.
 fn is_one_block(plan: &Plan) -> bool {
     const MAX_CODED: u64 = 128 << 10;
     let Some(Operand::File(path)) = only_operand(plan).filter(|_| plan.coding.is_none()) else { return false };
@@ -56,7 +56,7 @@ fn has_one_block(coded: &[u8]) -> bool {
         && find_magic::find(coded, FIRST + 1).is_none()
 }
 
-/// The operand, if there is only one and no threads are needed to report or to fulfil a demand.
+/// The operand, if there is only one and neither `-vv` nor `--gpu-required` needs threads.
 fn only_operand(plan: &Plan) -> Option<&Operand> {
     match &plan.operands[..] {
         [operand] if plan.filelist.is_none() && plan.verbose < 2 && !plan.gpu_required => Some(operand),
@@ -129,7 +129,7 @@ pub fn hide_gpus(plan: &Plan) {
 /// The number of GPUs that an input is worth, if it may use all.
 ///
 /// H200s compressed 2 GB in 0.97 s (one) and 1.16 (two), 6 GB in 2.19 and 1.75, 24 GB in 5.42, 3.98 and 4.64 (four),
-/// 48 GB in 10.1, 6.94 and 7.25 (one round). They decompressed 1.9 GB (of coded bytes, as all that is counted here) in
+/// 48 GB in 10.1, 6.94 and 7.25 (one round). They decompressed 1.9 GB (coded bytes: the input counts here) in
 /// 1.37, 1.62 and 2.11 s, 3.8 GB in 2.20, 2.20 and 2.67, 7.5 GB in 3.60, 3.19 and 4.42.
 fn worthwhile_gpus(operands: &[Operand], expected: Option<u64>) -> usize {
     const SECOND: u64 = 3_500_000_000;
@@ -144,9 +144,9 @@ fn worthwhile_gpus(operands: &[Operand], expected: Option<u64>) -> usize {
 }
 
 /// Starts the driver of the GPUs on a thread of its own, if `file` is so long that they will almost certainly be
-/// wanted. That takes 0.1 s, and the decision waits for the rate of the first core, so lanes are ready earlier: 1 GB
-/// took 0.70 s instead of 0.75 (and 2 GB of zeros, which cores compress as fast, 0.81 instead of 0.75). Returns whether
-/// the driver is being started.
+/// wanted. Starting it takes 0.1 s, and the decision must wait for the first core's rate, so lanes are ready earlier:
+/// 1 GB took 0.70 s instead of 0.75 (but 2 GB of zeros, which cores compress as fast, 0.81 instead of 0.75). Returns
+/// whether the driver is being started.
 pub fn wake_driver(plan: &Plan, file: &File) -> bool {
     const LONG_TEXT: u64 = 512 << 20;
     const LONG_CODED: u64 = 1 << 30;
@@ -159,7 +159,7 @@ pub fn wake_driver(plan: &Plan, file: &File) -> bool {
     thread::Builder::new().name("driver".to_owned()).spawn(|| drop(gpu::devices())).is_ok()
 }
 
-/// Has texts get huge pages, which take more memory, unless this call is to be sparing.
+/// Gives texts huge pages, which take more memory, unless this call is to save memory.
 pub fn huge_pages_for_texts(plan: &Plan) {
     if plan.memory.is_none() && !plan.small {
         memory::huge_pages_for_texts();
@@ -215,12 +215,12 @@ pub fn threads(plan: &Plan) -> NonZeroUsize {
     if cores == NonZeroUsize::MIN {
         return cores;
     }
-    // A large block takes 12 times its size; users who ask for large blocks get half of the memory.
+    // A large block is charged 12 times its size; users who ask for large blocks get half of the memory.
     let large = plan.coding.and_then(|coding| coding.large_blocks()).map_or(0, |large| u64::from(large.size()) * 6);
     cores.min(fit(share_of_memory(), PER_THREAD.max(large)))
 }
 
-/// A pool of these threads and no GPUs, within the memory that `-m` or its share of the machine's allows.
+/// A pool of these threads and no GPUs, within the memory of `-m`, or else its share of the machine's memory.
 pub fn pool_of(plan: &Plan, threads: NonZeroUsize) -> PoolBuilder {
     within_memory(plan, Pool::builder().threads(threads).max_memory(share_of_memory()))
 }

@@ -124,7 +124,7 @@ fn next_line(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// The fields of a line that has its line end.
+/// The fields of a line, which must end with a line end.
 fn fields(line: &[u8]) -> Vec<&str> {
     str::from_utf8(line.strip_suffix(b"\n").unwrap_or_default()).unwrap_or_default().split('\t').collect()
 }

@@ -15,7 +15,7 @@ use std::path::Path;
 /// Reads the plan of the shards. `plan` then compresses the shard that `--shard` asks for.
 pub fn read_plan(plan: &mut Plan) -> Result<(), Failure> {
     let (path, number) = (Path::new(plan.plan_file.as_deref().unwrap_or_default()), plan.shard.unwrap_or_default());
-    // What is to be compressed is not yet open, and compared later.
+    // The file to compress is not open yet; it is checked later.
     let place = place_of(&plan.target, None)?;
     single::check(place.as_ref(), inputs([path]), true)?;
     let PlanFile { level, len, shards, .. } = PlanFile::read(path)?;

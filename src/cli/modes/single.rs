@@ -63,7 +63,7 @@ pub fn new_file(place: &Place, private: bool, existing: bool) -> io::Result<Outp
 /// Ends a result; a file gets the attributes of its source, if it has one, and its name.
 pub fn finish(out: Sink, source: Option<&SourceFile>, plan: &Plan) -> Result<(), Trouble> {
     let name = out.name().to_owned();
-    // This closes holes too, before the times are set.
+    // This also ends the last hole, before the times are set.
     let Some(file) = out.finish().map_err(|e| write_trouble(&name, &e))? else { return Ok(()) };
     let attributes = source.map_or(Ok(()), |source| file.set_attributes(source).map(drop));
     let synced = attributes.and_then(|()| if plan.sync { file.sync() } else { Ok(true) });
@@ -71,7 +71,7 @@ pub fn finish(out: Sink, source: Option<&SourceFile>, plan: &Plan) -> Result<(),
     Ok(commit::publish(file, plan.force)?)
 }
 
-/// An error of writing to this file, or to `(stdout)`, the one whose reader may leave without a message.
+/// The failure of a write to this file or to `(stdout)`; if the reader of stdout has left, there is no message.
 pub fn write_trouble(name: &OsStr, e: &io::Error) -> Trouble {
     match e.kind() {
         io::ErrorKind::BrokenPipe if name == "(stdout)" => Trouble::BrokenPipe,

@@ -31,8 +31,8 @@ pub const END_MAGIC: u64 = 0x1772_4538_5090;
 pub const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
 /// The number of bits of a stream's header.
 pub const HEADER_BITS: u64 = 32;
-/// The maximum number of compressed bits of one block. bzip2 has no such bound, because code lengths may go up and down
-/// for ever; an encoder's blocks stay under 20 million bits. hybz needs the bound to limit its memory.
+/// The maximum number of compressed bits of one block. bzip2 has no such bound, because a code length may go up and
+/// down for ever; an encoder's blocks stay under 20 million bits. hybz needs the bound to limit its memory.
 pub const MAX_BLOCK_BITS: u64 = 512 << 20;
 /// The number of bits of a stream's end: magic and CRC. Zero bits up to a whole byte follow.
 pub const END_BITS: u64 = 80;
@@ -51,8 +51,8 @@ pub const MIN_TABLES: usize = 2;
 pub const MAX_TABLES: usize = 6;
 /// The number of symbols coded with one selector's table.
 pub const GROUP: usize = 50;
-/// The maximum number of selectors that a block of 900,000 bytes needs. bzip2 1.0.8 reads further selectors but ignores
-/// them.
+/// The maximum number of selectors in use, one more than a block of 900,000 bytes needs. bzip2 1.0.8 reads further
+/// selectors but ignores them.
 pub const MAX_SELECTORS: usize = 18_002;
 /// The longest code that a reader accepts, in bits.
 pub const MAX_CODE: u8 = 20;
@@ -71,12 +71,12 @@ impl Level {
     /// 900,000 bytes a block: gives the smallest output, and is bzip2's default.
     pub const BEST: Level = Level(9);
 
-    /// The level with this digit, if it is 1 to 9.
+    /// The level of this number, if it is 1 to 9.
     pub const fn try_new(level: u8) -> Option<Level> {
         if level >= 1 && level <= 9 { Some(Level(level)) } else { None }
     }
 
-    /// The digit, 1 to 9, as the stream header holds it.
+    /// The level as a number, 1 to 9.
     pub const fn get(self) -> u8 {
         self.0
     }
@@ -124,7 +124,7 @@ impl TryFrom<u8> for Level {
     /// ```
     ///
     /// # Errors
-    /// [`InvalidLevel`] if it is not 1 to 9.
+    /// [`InvalidLevel`] if `level` is not 1 to 9.
     fn try_from(level: u8) -> Result<Self, InvalidLevel> {
         Level::try_new(level).ok_or(InvalidLevel(level))
     }

@@ -1,14 +1,14 @@
 //! Perturbed text in an ordinary `.bz2` stream (A. Deshpande, section 5.2.2 and Algorithm 4).
 //!
-//! Every program decodes such a file, to the text with the inserted bytes; hybz takes them out. It knows by 42 empty
-//! streams of 14 bytes each before the stream, whose level digits spell the **mark**: 18 digits that are always the
-//! same, and 24 that hold the interval with a check. docs/FORMAT.md has the layout. Chance gives the first part with a
-//! probability of 9^-18 = 2^-57, the second one with 2^32 / 9^24 = 2^-44: streams before a text that are all of one
-//! level never do, and no program writes others.
+//! Every program decodes such a file, to the text with the inserted bytes; hybz takes them out. It recognises the
+//! stream by 42 empty streams of 14 bytes each before it, whose level digits spell the **mark**: 18 digits that are
+//! always the same, and 24 that hold the interval with a check. docs/FORMAT.md has the layout. Random digits match the
+//! first part with a probability of 9^-18 = 2^-57, the second with 2^32 / 9^24 = 2^-44; empty streams that all have
+//! the same level match neither, and no program writes others.
 //!
-//! Nothing in a `.bz2` protects the digit of an empty stream. Therefore each part is enough to tell a mark: if the
-//! other is not right, the mark is damaged, and that is an error. One wrong digit never has hybz hand out the inserted
-//! bytes in silence.
+//! Nothing in a `.bz2` protects the digit of an empty stream. Therefore each part alone identifies a mark: if the
+//! other part is wrong, the mark is damaged, which is an error. One wrong digit never makes hybz return the inserted
+//! bytes without an error.
 //!
 //! The obvious alternative, a field in the stream, has no place: a bzip2 stream has no byte that readers skip.
 
@@ -36,8 +36,8 @@ const EMPTY: usize = 14;
 /// The size of a read.
 const ROOM: usize = 64 << 10;
 
-/// The number that the last digits spell, to the base of 9, the digit 1 for 0 and the first one the most significant:
-/// 2^32 times the check, plus the interval.
+/// The number that the last digits spell in base 9 (digit 1 means 0; the first digit is the most significant): 2^32
+/// times the check, plus the interval.
 fn field(interval: NonZeroU32) -> u128 {
     let checks = 9u128.pow(FIELD as u32) >> 32;
     let check = u128::from(next_random(&mut interval.get().into())) % checks;
@@ -76,7 +76,7 @@ enum Said {
     Damaged,
 }
 
-/// Reads the digits of this many streams.
+/// The meaning of these level digits.
 fn read(digits: &[u8]) -> Said {
     let Some((name, places)) = digits.split_at_checked(NAME.len()) else { return Said::Nothing };
     let number = places.iter().fold(0, |number, digit| number * 9 + u128::from(digit - 1));
@@ -91,7 +91,7 @@ fn read(digits: &[u8]) -> Said {
 /// Finds marks among the streams of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MarkFinder {
-    /// The levels of the last empty streams: those of a mark at most.
+    /// The levels of the last empty streams, at most as many as a mark has.
     digits: Vec<u8>,
     /// Whether the open stream has a block.
     has_block: bool,
@@ -99,12 +99,12 @@ pub(crate) struct MarkFinder {
 }
 
 impl MarkFinder {
-    /// The open stream has a block.
+    /// Records that the open stream has a block.
     pub fn block(&mut self) {
         self.has_block = true;
     }
 
-    /// The open stream ends.
+    /// Records that the open stream ends.
     pub fn stream(&mut self, level: Option<Level>) {
         let said = std::mem::take(&mut self.said);
         match level.filter(|_| !self.has_block && said == Said::Nothing) {
@@ -128,7 +128,7 @@ impl MarkFinder {
     }
 }
 
-/// Refuses a file that begins with a mark, where blocks are read without what comes before them.
+/// Refuses a file that begins with a mark, for code that reads blocks without what precedes them.
 ///
 /// # Errors
 /// [`Error::Perturbed`], [`Error::Read`].
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!(said(&[&digits(interval(1000))[..9], &[7; 33]].concat()), Said::Nothing);
     }
 
-    /// The layout in docs/FORMAT.md, worked out apart from this code.
+    /// The layout in docs/FORMAT.md, computed independently of this code.
     #[test]
     fn the_digits_of_a_mark() {
         let digits: String = digits(interval(1000)).iter().map(u8::to_string).collect();

@@ -1,4 +1,4 @@
-//! The list of the blocks of a file, and reading by it.
+//! The list of the blocks of a file, and reading with its help.
 
 use crate::block::Text;
 use crate::crc::Crc;
@@ -34,7 +34,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
-    /// The block's place in its stream, from 0.
+    /// The block's number in its stream, from 0.
     pub number: u32,
     /// The offset of its header in the file, in bytes.
     pub at: u64,
@@ -71,7 +71,7 @@ pub struct List {
 }
 
 impl List {
-    /// Lists the blocks of `input`, which is read from its beginning to its end, wherever its position is.
+    /// Lists the blocks of `input`, from its beginning to its end, whatever its current position.
     ///
     /// Reads the indexes at the ends of the streams; if one of them is damaged, the blocks' own headers as far as they
     /// can be followed.
@@ -106,8 +106,8 @@ impl List {
         self.block_size
     }
 
-    /// Whether the list has all blocks. If not, either the file is damaged or cut between two blocks, and more blocks
-    /// may follow the last one listed; or a `.bz2` stream follows at [`end`](Self::end).
+    /// Whether the list has all blocks. If not, the file is damaged or cut between two blocks, and more blocks may
+    /// follow the last one listed; or a `.bz2` stream follows at [`end`](Self::end).
     ///
     /// ```
     /// use hybz::{LargeBlocks, Settings, hbz::List};
@@ -228,7 +228,7 @@ impl List {
         self
     }
 
-    /// No blocks yet, of a file that ends here.
+    /// A list without blocks yet, of streams that end here.
     fn new(end: u64) -> List {
         List { blocks: Vec::new(), streams: 0, block_size: 0, complete: false, end, max_memory: memory_of_one_piece() }
     }

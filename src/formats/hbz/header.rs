@@ -44,7 +44,7 @@ pub const INDEX_TAIL: usize = 24;
 pub const MIN_BLOCK: u32 = 1 << 10;
 /// The largest block size: 1 GiB.
 pub const MAX_BLOCK: u32 = 1 << 30;
-/// The base-2 logarithms of the rows between two entry points that a stream may have.
+/// The base-2 logarithms that are allowed for the number of rows between two entry points.
 pub const ENTRY_LOGS: RangeInclusive<u8> = 12..=24;
 /// The base-2 logarithm of the rows between two entry points, as the encoder writes it: 32,768 rows. This costs 0.06 %
 /// of size, and gives even a block of 1 MB some 20 chains.
@@ -204,9 +204,9 @@ impl BlockHeader {
         u64::from(self.text_len) > 3 * u64::from(self.rows) + MAX_SMALL_TEXT
     }
 
-    /// The maximum number of bytes that decoding the block takes, its text and payload included: for each row 4 bytes
-    /// of the vector, and in addition either 4 of its runs, or 1 of its code and the text, perturbation's bytes
-    /// included.
+    /// The maximum number of bytes that decoding the block takes, its text and payload included: 4 bytes of the vector
+    /// for each row, and in addition either 4 bytes of runs for each row, or the codes and the text with its
+    /// perturbation bytes, whichever is more.
     pub(crate) fn decoding_bytes(&self, stream: &StreamHeader) -> u64 {
         let rows = u64::from(self.rows);
         let text = if self.is_compact() { 0 } else { u64::from(self.text_len) };
@@ -222,7 +222,7 @@ impl BlockHeader {
 const MAX_SMALL_TEXT: u64 = 64 << 10;
 /// The bytes for lists and counts that decoding takes for each segment.
 const SEGMENT_TABLES: u64 = 3 << 10;
-/// The bytes that decoding takes for each block: for the place of its result, and its parts.
+/// The bytes that decoding takes for each block, for the slot of its result and for its parts.
 const BLOCK_TABLES: u64 = 2 << 10;
 
 /// The index entry of a block.
@@ -266,7 +266,7 @@ pub fn index_count(head: &[u8]) -> Option<u32> {
     head.starts_with(&INDEX_MAGIC).then(|| words(&head[4..])).map(|[count]| count)
 }
 
-/// The end of an index whose other bytes have this CRC and number.
+/// The end of an index; `crc` and `len` are those of its other bytes.
 pub fn index_tail(crc: u32, len: u64) -> [u8; INDEX_TAIL] {
     let mut tail = [0; INDEX_TAIL];
     put(&mut tail[..16], &[crc, 0, len as u32, (len >> 32) as u32]);
@@ -301,7 +301,7 @@ fn check_crc(part: &'static str, bytes: &[u8; HEADER_LEN]) -> Result<(), Flaw> {
     if stored == computed { Ok(()) } else { Err(Flaw::PartCrc { part, stored, computed }) }
 }
 
-/// The number of bits in which a payload gives the rows of the entry points of a block of `rows` rows.
+/// The number of bits of the row of an entry point, in the payload of a block of `rows` rows.
 pub const fn row_bits(rows: u32) -> u32 {
     let last = rows - 1;
     if last == 0 { 1 } else { 32 - last.leading_zeros() }

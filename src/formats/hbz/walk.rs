@@ -1,4 +1,4 @@
-//! Parses `.hbz` streams incrementally, as their bytes come. All that reads streams from their beginning uses it.
+//! Parses `.hbz` streams incrementally, as their bytes come. All code that reads streams from their start uses it.
 
 use super::header::{
     BlockHeader, ENTRY_LEN, HEADER_LEN, INDEX_HEAD, INDEX_TAIL, IndexEntry, MAGIC, StreamHeader, index_count,
@@ -212,7 +212,7 @@ impl StreamEndDetector for Walker {
 }
 
 /// Compares the index at the end of a stream with the blocks before it. The index has 12 bytes for each block, so
-/// neither side is stored: each has a keyed hash, which no file can foresee.
+/// neither these nor the index are stored: each has a keyed hash, which no file can foresee.
 struct Index {
     blocks: u32,
     of_blocks: <RandomState as BuildHasher>::Hasher,

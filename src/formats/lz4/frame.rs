@@ -1,7 +1,7 @@
 //! How a frame is written.
 
-/// How a frame is written. Its blocks are not verified, whatever [`Settings::verify`](crate::Settings::verify) says: it
-/// carries a checksum of its text.
+/// How a frame is written. Its blocks are not verified, whatever [`Settings::verify`](crate::Settings::verify) says: a
+/// frame has a checksum of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     pub(crate) level: u8,

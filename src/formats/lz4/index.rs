@@ -7,11 +7,11 @@ use crate::formats::lz4::header::checksum;
 const SKIPPABLE: [u8; 4] = [0x5b, 0x2a, 0x4d, 0x18];
 const MAGIC: [u8; 4] = *b"hLZ4";
 const VERSION: u8 = 2;
-/// The skippable frame's own header, and that with ours.
+/// The length of a skippable frame's own header, and of that header together with ours.
 const FRAME_HEAD: usize = 8;
 const HEAD: usize = 40;
 const ENTRY: usize = 12;
-/// Checksum, length of the skippable frame, magic.
+/// The length of the tail: checksum, length of the skippable frame, magic.
 const TAIL: usize = 12;
 /// The max number of blocks (256 GiB of text). A longer frame is written without an index.
 const MAX_BLOCKS: usize = 4 << 20;

@@ -15,7 +15,7 @@ pub enum FramePart<'a> {
     Block {
         /// The number of its bytes.
         len: u32,
-        /// Whether they are its text, not coded.
+        /// Whether these bytes are the text itself, not coded.
         stored: bool,
     },
     /// Bytes of the block, at least one.

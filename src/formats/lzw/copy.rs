@@ -25,7 +25,7 @@ fn last_bytes(bytes: &[u8], at: usize) -> [u8; 8] {
 
 /// Copies the `len` bytes at `from` to `to`, in chunks. There must be [`SLACK`] bytes after the copy, which may be
 /// overwritten. The last byte of the source may be the first byte of the copy, for a string that is one byte longer
-/// than the one before it; it then gets the value that the copy writes there.
+/// than the one before it; the copy's last byte then gets the value of its first byte.
 #[inline(always)]
 pub fn string(text: &mut [u8], from: usize, to: usize, len: usize) {
     let mut done = 0;
@@ -37,7 +37,7 @@ pub fn string(text: &mut [u8], from: usize, to: usize, len: usize) {
             break;
         }
     }
-    // If the last byte of the source is the first byte of the copy, it was not written before.
+    // If the last byte of the source is the first byte of the copy, it was not yet written when it was read.
     text[to + len - 1] = text[from + len - 1];
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! In both, the first 256 codes are the bytes, and each code but the first after a clear adds a code to the table: for
-//! the string of the previous code, and one byte more. A code has at least 9 bits, and more once the table outgrows
+//! the string of the previous code and one byte more. A code has at least 9 bits, and more once the table outgrows
 //! them: code number `m`, counted from 0 after a clear, has the smallest number of bits `w` with
 //!
 //! | | first code of the table | |
@@ -16,7 +16,7 @@
 //! | TIFF | 258 | 258 + m < 2^w ("early change": one code earlier than necessary) |
 //! | TIFF of old libtiff, least significant bit first | 258 | 257 + m < 2^w |
 //!
-//! The codes of a `.Z` are written in groups of eight, which are as many bytes as a code has bits. When the width
+//! The codes of a `.Z` are written in groups of eight, each of as many bytes as a code has bits. When the width
 //! changes, and after a clear, the rest of the group is padding. There is no end mark, no length and no checksum.
 
 use crate::error::Error;

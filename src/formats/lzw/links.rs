@@ -1,5 +1,5 @@
 //! A table of codes as links: each code's string is another code's string and one byte more. The table's size is
-//! bounded by the number of codes, whatever the length of their strings. A string is written from its end.
+//! bounded by the number of codes, whatever the length of their strings. A string is written backwards, from its end.
 
 use crate::flaw::Flaw;
 use crate::formats::lzw::header::Header;
@@ -8,7 +8,7 @@ use crate::formats::lzw::header::Header;
 #[derive(Debug)]
 pub(super) struct Links {
     entries: Vec<Link>,
-    /// The last code and the first byte of its string, which is the prefix of the next entry.
+    /// The last code, which is the prefix of the next entry, and the first byte of its string.
     previous: (u16, u8),
 }
 
@@ -30,7 +30,7 @@ impl Links {
         Links { entries: entries.collect(), previous: (codes.last().copied().unwrap_or(0), first_byte) }
     }
 
-    /// Appends the string of a code to `text`, and adds an entry if there is room.
+    /// Appends the string of a code to `text`, and adds an entry unless the table is full.
     pub fn decode(&mut self, header: Header, code: u32, text: &mut Vec<u8>) -> Result<(), Flaw> {
         let first = header.first();
         let next = first + self.entries.len() as u32;

@@ -1,4 +1,4 @@
-//! Decoding of the `.Z` files of `compress`, which are LZW-coded: [`decompress`] has them in memory.
+//! Decoding of the `.Z` files of `compress`, which are LZW-coded: [`decompress`] decodes a whole file in memory.
 //!
 //! All decoders of [`read`](crate::read), [`bufread`](crate::bufread), [`write`](mod@crate::write) and
 //! [`flow`](crate::flow) also read `.Z` files, in bounded memory however long their text is. Strips of TIFF files are

@@ -1,6 +1,6 @@
-//! The plain twin of the decoder, so simple that it is unlikely to be wrong: a table of strings, bits one by one. Tests
-//! and the fuzzer compare with it, and the package hybz-tiff-lzw makes one for strips of the same parts. Also a plain
-//! encoder of `.Z`, for tests only: new `.Z` files should not be written.
+//! The plain twin of the decoder, so simple that it is unlikely to be wrong: a table of strings, bits one by one.
+//! Tests and the fuzzer compare with it, and the package hybz-tiff-lzw builds its twin for strips from the same parts.
+//! Also a plain encoder of `.Z`, for tests only: new `.Z` files should not be written.
 
 use crate::flaw::Flaw;
 use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MAGIC};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// Bits in either order.
 pub struct Bits<'a> {
-    /// The bytes that have them.
+    /// The bytes that contain the bits.
     pub bytes: &'a [u8],
     /// The number of the next bit.
     pub at: usize,
@@ -53,7 +53,7 @@ impl Table {
         self.previous = None;
     }
 
-    /// The string of a code, which adds another to the table.
+    /// The string of a code. Adds another string to the table.
     pub fn decode(&mut self, code: usize) -> Result<Vec<u8>, Flaw> {
         let mut next = None;
         let string = match (self.strings.get(code), &self.previous) {

@@ -12,11 +12,11 @@ use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::formats::lzw::header::{CLEAR, HEADER_LEN, Header, MIN_BITS};
 
-/// The max length of the text kept. A string can be 64 KiB, so it must be several times that.
+/// The max length of the text kept. A string can be 64 KiB, so this must be several times as much.
 const MAX_KEPT: usize = 2 << 20;
 /// The number of codes in a group; the width can change only after a whole group.
 const GROUP: usize = 8;
-/// Room for the longest string, and for the bytes that a fast copy writes after it.
+/// The memory for the longest string, and for the bytes that a fast copy writes after it.
 const ROOM: usize = (1 << 16) + SLACK;
 
 /// Decodes a `.Z` stream.
@@ -27,11 +27,11 @@ pub struct StreamDecoder {
     begun: bool,
     /// The number of codes since the last clear, not counting those that add nothing to the full table.
     number: usize,
-    /// For each of these codes, the place in `kept` at which its string begins.
+    /// For each of these codes, the position in `kept` at which its string begins.
     starts: Vec<u32>,
     /// The codes themselves.
     codes: Vec<u16>,
-    /// The text since the last clear while the table grows, and room after it.
+    /// The text since the last clear while the table grows, and unused memory after it.
     kept: Vec<u8>,
     kept_len: usize,
     /// The table in the form used when that text is too long.
@@ -86,7 +86,7 @@ impl StreamDecoder {
     }
 
     /// Decodes bytes of a stream from byte `begin` on, and appends its text to `text` until `text` has `max` bytes, or
-    /// some strings more. Returns how many bytes were consumed; the others must be passed again. `last` says that no
+    /// a few strings more. Returns how many bytes were consumed; the others must be passed again. `last` says that no
     /// more bytes follow.
     ///
     /// # Errors

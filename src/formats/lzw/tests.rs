@@ -79,7 +79,7 @@ fn long_streams() {
 /// A stream of 64 KiB that stands for 2 GB takes no more memory than others, and returns its text piece by piece.
 #[test]
 fn a_bomb() {
-    // Each code refers to the entry that it completes: strings of 1, 2, 3 .. 65,281 zeros. There are 256 codes of 9
+    // Each code refers to the entry that it completes: strings of 1, 2, 3 .. 65,280 zeros. There are 256 codes of 9
     // bits, 512 of 10, and so on: whole groups, so nothing is padded.
     let header = header(16, true);
     let mut coded = vec![0x1f, 0x9d, 0x90];
@@ -127,7 +127,7 @@ fn noise_after_a_header() {
     }
 }
 
-/// A stream that is cut, or changed at one place.
+/// A stream that is cut, or changed at one position.
 #[test]
 fn damaged_streams() {
     let text = (hybz_testkit::shapes::shape("words").make)(3000);

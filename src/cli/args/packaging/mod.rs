@@ -2,9 +2,9 @@
 //!
 //! The options of the manual page and the completions for zsh and fish are made from the flags; the test below makes
 //! them again and compares. The completions for bash are written by hand: clap_complete's offer no files for the first
-//! word, and do not know that bash splits words at `=`. They are kept as files, so the program does not contain the
-//! code that makes them (216 kB), and packagers who cross-compile need not run it. After a change to a flag, this
-//! command writes the files again:
+//! word, and do not know that bash splits words at `=`. All of these are kept as files, so the program does not
+//! contain the code that makes them (216 kB), and packagers who cross-compile need not run it. After a change to a
+//! flag, this command writes the files again:
 //!
 //! ```sh
 //! HYBZ_GENERATE=1 cargo test --bin hybz packaging
@@ -52,7 +52,7 @@ mod tests {
         }
     }
 
-    /// The text between `before` and `after` is replaced.
+    /// Replaces the text between `before` and `after`.
     fn between(text: &str, before: &str, new: &str, after: &str) -> String {
         let (head, rest) = text.split_once(before).expect(before);
         let (_, tail) = rest.split_once(after).expect(after);

@@ -14,7 +14,7 @@ pub struct Row {
     pub left: Option<Duration>,
 }
 
-/// The columns that a longer name keeps before anything else is left out.
+/// A longer name is shortened to this many columns before anything else is left out.
 const NAME: usize = 12;
 const MIN_BAR: usize = 12;
 const MAX_BAR: usize = 32;

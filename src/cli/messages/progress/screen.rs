@@ -1,11 +1,11 @@
 //! How indicatif draws on stderr: one row, with the cursor at its beginning.
 //!
-//! A terminal that becomes narrower breaks a row that no longer fits into several. The cursor stays at its character.
-//! Here that is the start of the row, so clearing to the end of the screen removes all of the broken row; if the cursor
-//! were after the row, all but its last line would stay. Wrapping is off while the row is written.
+//! When a terminal becomes narrower, it breaks a row that no longer fits. The cursor stays at its character. Here that
+//! is the first one of the row, so clearing to the end of the screen removes all of the broken row; if the cursor were
+//! after the row, all but its last line would stay. Wrapping is off while the row is written.
 //!
-//! Nothing is drawn while another job has the foreground of the terminal. That is asked at each drawing, because a
-//! shell moves jobs at any time.
+//! Nothing is drawn while another job has the foreground of the terminal. This is checked at each drawing, because a
+//! shell can move jobs at any time.
 
 use hybz_files::{process, terminal};
 use indicatif::TermLike;

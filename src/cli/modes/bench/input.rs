@@ -18,7 +18,7 @@ pub struct BenchInput {
 }
 
 impl BenchInput {
-    /// What is read and what is to be written in a direction.
+    /// The input in a direction, and the output that is expected.
     pub fn of(&self, direction: Kind) -> (&Arc<Vec<u8>>, &[u8]) {
         if direction == Kind::Compress { (&self.text, &self.coded) } else { (&self.coded, &self.text) }
     }

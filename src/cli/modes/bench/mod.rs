@@ -1,8 +1,8 @@
 //! `--bench`: how fast this machine compresses and decompresses a user's own files, by number of threads, with and
 //! without GPUs, and compared with other programs.
 //!
-//! All files are one input in memory ([`input`]). A cell is one speed: a program, a direction, a number of threads
-//! ([`work`] is how hybz does it, [`peer`] other programs). Cells with the same number of threads take turns, round
+//! All files are one input in memory ([`input`]). A cell is one speed: of a program, in a direction, with a number of
+//! threads ([`work`] runs hybz, [`peer`] other programs). Cells with the same number of threads take turns, round
 //! after round, so other work on the machine slows down all of them alike. Their rows are printed when they are done.
 //! Every output is compared: with the text, or with the bytes of hybz's first run, which were themselves decoded and
 //! compared with the text.
@@ -114,7 +114,7 @@ struct Cell {
     failure: Option<String>,
 }
 
-/// The rows with this many threads. A program that cannot be told how many has a row with one.
+/// The rows with this many threads. A program without a flag for threads has only a row for one.
 fn rows<'a>(plan: &Plan, threads: usize, with_gpus: bool, peers: &'a [Peer]) -> Vec<Row<'a>> {
     let ours = [(None, false), (None, true)].into_iter().filter(|(_, gpus)| with_gpus || !gpus);
     let peers =
@@ -129,7 +129,7 @@ impl Row<'_> {
         self.peer.map_or("hybz".to_owned(), |peer| shown(OsStr::new(&peer.name)).display().to_string())
     }
 
-    /// Runs each cell that has time left, once. Returns their number.
+    /// Runs each cell that has time left once. Returns the number of these cells.
     fn run(&mut self, plan: &Plan, input: &BenchInput) -> usize {
         let (peer, threads, gpus, mut ran) = (self.peer, self.threads, self.gpus, 0);
         let time = Duration::from_secs_f64(plan.bench.unwrap_or_default());

@@ -18,14 +18,14 @@ pub fn compressed(plan: &Plan, text: &[u8]) -> Result<Vec<u8>, Error> {
     hybz::compress(text, &Settings::new().encoding(encoding).pool(&limits::pool(plan)))
 }
 
-/// Decompresses. Returns `None` for a text of more than `max` bytes: a few bytes can be any amount of text.
+/// Decompresses. Returns `None` for a text of more than `max` bytes: a few bytes can stand for any amount of text.
 pub fn decompressed(plan: &Plan, coded: &[u8], trailing_garbage: bool, max: u64) -> Result<Option<Vec<u8>>, Error> {
     let settings = Settings::new().pool(&limits::pool(plan)).formats(plan.formats).trailing_garbage(trailing_garbage);
     let text = read_all(MultiBzDecoder::with_settings(coded, &settings), max);
     text.map_err(|e| e.downcast().unwrap_or_else(Error::Read))
 }
 
-/// hybz as the command runs it: the time includes the start of the pool, but not its end.
+/// Times hybz as the command runs it: the time includes the start of the pool, but not its end.
 pub fn timed(
     plan: &Plan,
     direction: Kind,

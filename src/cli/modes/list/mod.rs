@@ -4,7 +4,7 @@
 //! followed as far as possible. A `.bz2` does not store the length of its text: unless a matching index is next to it,
 //! it is decoded, as are files of other formats, and files with streams of several formats. With `-v` all files are
 //! decoded. In a damaged file that contains an index, each block is decoded alone, to show which blocks are good; of
-//! another damaged file, the blocks before the damage are shown (`--recover --json` shows those after it).
+//! any other damaged file, the blocks before the damage are shown (`--recover --json` shows those after it).
 
 mod table;
 
@@ -74,7 +74,7 @@ struct Lister<'a> {
 
 #[derive(Default)]
 struct Contents {
-    /// The whole file's, unless it is damaged.
+    /// The totals of the whole file, unless it is damaged.
     totals: Option<Totals>,
     rows: Vec<Row>,
 }
@@ -91,7 +91,7 @@ struct Totals {
     text_len: u64,
     /// The number of line ends in the text, if an index has it.
     lines: Option<u64>,
-    /// The offset of bytes after the last stream that belong to none.
+    /// The offset of the bytes after the last stream, which belong to no stream.
     trailing_garbage: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The table of files, and under each with `-v` that of its blocks; or an object for each file.
+//! The table of files, and with `-v` a table of blocks under each file; or an object for each file.
 
 use super::{Contents, Totals};
 use crate::cli::messages::Failure;
@@ -119,7 +119,7 @@ pub struct Row {
     pub stream: u64,
     /// The row's start in the compressed file, in bits.
     pub bit_offset: u64,
-    /// The number of bytes of the compressed file that are finished with it and were not before.
+    /// The number of bytes of the compressed file that this row completes.
     pub coded_len: u64,
     pub text_at: u64,
     pub text_len: u64,

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 /// second.
 const WORTH: usize = 32 << 20;
 
-/// All threads share one GPU: it needs a moment for what takes each of them seconds, so they wait for it.
+/// All threads share one GPU: it does in a moment what takes a core seconds, so they wait for it.
 pub struct Gpu {
     devices: Gpus,
     device: Mutex<Option<DeviceFactorizer>>,
@@ -20,13 +20,13 @@ pub struct Gpu {
 
 impl Gpu {
     pub fn new(devices: Gpus) -> Gpu {
-        // If no GPU was asked for, there may be none.
+        // If no GPU was asked for, a machine without one is no failure.
         let none = devices == Gpus::None || devices == Gpus::Visible && likely() == 0;
         Gpu { devices, device: Mutex::default(), gone: AtomicBool::new(none) }
     }
 
-    /// Measures a text, and times the steps; `None` if it is too short or too long, or there is no GPU. After an
-    /// error the GPU is not asked again, unless the reason was too little memory for this text.
+    /// Measures a text, and times the steps; `None` if it is too short or too long, or there is no GPU. After an error
+    /// the GPU is not used again, unless the reason was too little memory for this text.
     pub fn measure(&self, text: &[u8]) -> Result<Option<(Measures, String)>, DeviceError> {
         if !(WORTH..=DeviceFactorizer::MAX_TEXT).contains(&text.len()) || self.gone.load(Relaxed) {
             return Ok(None);

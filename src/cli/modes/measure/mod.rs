@@ -65,7 +65,7 @@ struct Measurer {
     gpu: Gpu,
     /// The first operand that no thread has taken.
     next: AtomicUsize,
-    /// The number of bytes done in all files, and the part of it in files that were complete when the last file ended.
+    /// The number of bytes done in all files, now and at the time when a file last ended.
     progress: Mutex<(u64, u64)>,
 }
 
@@ -215,11 +215,11 @@ impl Measurer {
         self.messages.progress.advance(name, progress.0 - progress.1);
     }
 
-    /// A file (of this length, if it is known) needs more memory than is allowed.
+    /// The failure of a file (of this length, if known) that needs more memory than is allowed.
     fn no_room(&self, name: &OsStr, len: Option<u64>) -> Failure {
         let allowed = self.budget.pool().budget().limit() >> 20;
         let limit = if self.plan.memory.is_some() { "-m allows" } else { "there may be" };
-        // The numbers are rounded so that `-m` with the first of them is enough.
+        // The numbers are rounded so that passing the first one to `-m` is enough.
         let needs = len.map_or("more".to_owned(), |len| format!("{} MB of", with_text(len).div_ceil(1 << 20)));
         let text = format!(": measuring it needs {needs} memory, and {limit} {allowed} MB.");
         Failure::about(1, "", name, &text)

@@ -11,7 +11,7 @@ pub fn head() -> Vec<u8> {
     columns(["bytes", "alphabet", "entropy", "runs", "n/r", "factors", "n/z", "longest"], OsStr::new("name"))
 }
 
-/// The line of a file, or the `sums` of several. (Each file is a separate text, with an alphabet and an entropy.)
+/// The line of a file, or the `sums` of several. (Each file is a separate text, with its own alphabet and entropy.)
 pub fn line(measures: &Measures, sums: bool, name: &OsStr) -> Vec<u8> {
     let Measures { bytes, alphabet, entropy, runs, factors, longest, .. } = measures;
     let [bytes, runs, factors, longest] = [bytes, runs, factors, longest].map(u64::to_string);

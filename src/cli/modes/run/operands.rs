@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The length of files whose frames state it.
+/// The minimum length of files whose frames state their length.
 const LONG: u64 = 1 << 20;
 
 pub struct Operands {
@@ -43,7 +43,7 @@ pub struct Operands {
 /// What to do with an operand, and its bytes.
 type Work = (Task, Source);
 
-/// No work: the operand only has its place in the order.
+/// No work: the operand only keeps its place in the order.
 fn nothing() -> Work {
     (Task::Skip, Source::Stream(Box::new(io::empty())))
 }
@@ -340,7 +340,7 @@ impl Inputs for Operands {
     fn next_input(&mut self) -> Option<Input<Job>> {
         loop {
             if self.plan.fail_fast && self.messages.code() > 0 {
-                // No operand after the failure may have been sent yet.
+                // Perhaps no operand after the failure was sent, so `Results` cannot tell that some are left.
                 self.stopped.fetch_or(!self.iter.is_at_end(), Relaxed);
                 return None;
             }

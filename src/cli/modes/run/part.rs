@@ -108,8 +108,8 @@ impl Open<'_> {
     /// ranges go backwards.
     fn without_index(self, has_own_index: bool) -> Cursor {
         if has_own_index || !are_ascending(self.ranges) {
-            // A damaged file, or a file with streams of both kinds, has no index: its good blocks are decoded from the
-            // beginning.
+            // A damaged file, or a file with streams of several formats, has no index: its good blocks are decoded
+            // from the beginning.
             if let Ok(reader) = Reader::open(self.coded.clone(), &self.settings) {
                 return Cursor::indexed(self.limited(reader));
             }

@@ -26,8 +26,7 @@ pub struct Parts {
     ranges: vec::IntoIter<Range>,
     lines: bool,
     now: Now,
-    /// The end of the last range of whole lines. The current position is then the first line that begins there or
-    /// later.
+    /// The end of the last range of whole lines. If set, `text` is at the first line that begins there or later.
     ended: Option<u64>,
     /// The range that is being read, until it has given a byte.
     empty: Option<Range>,
@@ -48,8 +47,8 @@ enum Now {
 
 impl Parts {
     /// These ranges of a text; with `lines`, the lines that begin in them.
-    /// Notes in `seen` the first range that begins at the end of the text or after it. (With whole lines an empty range
-    /// proves nothing, because a range may have no line's beginning.)
+    /// Notes in `seen` the first range that begins at the end of the text or after it. (With whole lines an empty
+    /// range proves nothing, because perhaps no line begins in it.)
     pub fn new(text: Cursor, ranges: Vec<Range>, lines: bool, seen: &Arc<Seen>) -> Parts {
         let (ranges, seen) = (ranges.into_iter(), (!lines).then(|| Arc::clone(seen)));
         Parts { text, ranges, lines, now: Now::Next, ended: None, empty: None, seen }
@@ -145,8 +144,8 @@ impl Parts {
     }
 }
 
-/// The length of the longest beginning of `piece` with at most this many line ends, and how many it has. It looks only
-/// a little further than that: a piece may have many ranges.
+/// The length of the longest prefix of `piece` with at most `most` line ends, and how many it has. Little more than
+/// the prefix is searched, because a piece may have many ranges.
 fn up_to_line_end(piece: &[u8], most: u64) -> (usize, u64) {
     let mut ends = 0;
     for (i, stretch) in piece.chunks(STRETCH).enumerate() {
@@ -168,15 +167,15 @@ fn line_ends(bytes: &[u8]) -> u64 {
 pub struct Cursor {
     text: BufReader<Way>,
     at: u64,
-    /// The line of that offset, if known.
+    /// The line at offset `at`, if known.
     line: Option<Line>,
 }
 
 #[derive(Clone, Copy)]
 struct Line {
-    /// The number of line ends before the place.
+    /// The number of line ends before a place in the text.
     ends: u64,
-    /// Whether the line begins at the place. It does not at the end of a text that ends without a line end.
+    /// Whether a line begins at the place. None begins at the end of a text that ends without a line end.
     begins: bool,
 }
 
@@ -188,7 +187,7 @@ impl Line {
         Line { ends: self.ends + line_ends(bytes), begins: *last == b'\n' }
     }
 
-    /// The number of line ends from this place to the start of `line` (counted from 0), unless the line starts before
+    /// The number of line ends from the place to the start of `line` (counted from 0), unless the line starts before
     /// the place.
     fn to(self, line: u64) -> Option<u64> {
         line.checked_sub(self.ends).filter(|ends| *ends > 0 || self.begins)
@@ -256,8 +255,8 @@ impl Cursor {
             Some(index) => index.find_line_end(line)?,
             None => None,
         };
-        // A place is at least as near to the line as the index's block, which has the line end before it, if the block
-        // begins there or earlier.
+        // The index's block contains the line end before `line`, so a place at or after the block's start is at least
+        // as near to the line as the block is.
         let nearer = |at: u64| block.as_ref().is_none_or(|block| block.text_offset <= at);
         let ends = match (self.line.and_then(|here| here.to(line)), block) {
             (Some(ends), _) if nearer(self.at) => ends,
@@ -265,7 +264,7 @@ impl Cursor {
                 self.go(block.text_offset)?;
                 let ends = block.lines_before.unwrap_or(0);
                 self.line.get_or_insert(Line { ends, begins: false });
-                // The block has the line end before the line.
+                // The line end before the line is in the block.
                 line.saturating_sub(ends)
             }
             (_, None) => {
@@ -319,7 +318,7 @@ impl Read for Way {
 }
 
 impl Seek for Way {
-    /// Without an index, to the beginning only.
+    /// Without an index, seeks to the beginning only.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
             Way::Indexed(reader) => reader.seek(to),

@@ -31,11 +31,11 @@ pub struct Results {
     /// The directory of the last result: the next result usually goes to the same one.
     directory: Option<Directory>,
     pool: Pool,
-    /// The number of the last block's stream, and of the blocks of its input before that stream.
+    /// The number of the last block's stream, and how many blocks of its input come before that stream.
     stream: (u64, u64),
     done: usize,
     /// Whether operands were skipped because of `--fail-fast`, or because stdout can no longer be used. The side that
-    /// opens operands sets it too: after a failure it opens no more, so they may never come here.
+    /// opens operands sets it too: after a failure it opens no more, so the skipped ones may never come here.
     pub stopped: Arc<AtomicBool>,
     wrote_to_stdout: bool,
     /// Whether a remark said that a result has another mode than its source: once is enough.
@@ -83,7 +83,7 @@ impl Results {
         })
     }
 
-    /// Prints a message, after those of the operands before.
+    /// Prints a message, after the messages of earlier operands.
     fn print(&self, note: Note) {
         if let Note::Failure(failure) | Note::Apart(failure) = &note {
             self.messages.raise(failure.code); // immediately, for --fail-fast
@@ -164,8 +164,8 @@ impl Results {
         Ok(())
     }
 
-    /// The source, if it is to be removed, of which `read` bytes were read, and what is said about that. If it
-    /// `is_compared` with its result, a change of it is found then.
+    /// The source, of which `read` bytes were read, if it is to be removed, and a note about that. If it `is_compared`
+    /// with its result later, that finds any change.
     fn removal(&self, source: SourceFile, read: u64, is_compared: bool) -> (Option<SourceFile>, Option<Note>) {
         let name = source.place.name();
         if !source.found.is_file() {

@@ -69,8 +69,8 @@ impl Examined<'_> {
         self.check_unchanged(&file).map(|()| file)
     }
 
-    /// Checks that the file is the one that was examined, and that it has not been written to since then: the code that
-    /// was read is then what was examined, and with `--verify` decoded.
+    /// Checks that the file is the one that was examined, and that it has not been written to since then: the code
+    /// that was read is then the code that was examined, and with `--verify` decoded.
     fn check_unchanged(&self, file: &File) -> Result<(), Failure> {
         let now = rustix::fs::fstat(file).map_err(|e| Failure::input("read", self.path.as_os_str(), &e.into()))?;
         if is_still(&self.found, &now) {
@@ -84,7 +84,7 @@ impl Examined<'_> {
 /// printed.
 fn sorted<'a>(plan: &'a Plan, level: Level, shards: &[Shard], messages: &Messages) -> Option<Vec<Examined<'a>>> {
     let mut of_crc: HashMap<u32, Vec<usize>> = HashMap::new();
-    // The ranges are pushed in reverse, because they are popped from the end.
+    // The shards are pushed in reverse, because they are popped from the end.
     shards.iter().enumerate().rev().for_each(|(at, shard)| of_crc.entry(shard.crc).or_default().push(at));
     let mut parts: Vec<Option<Examined<'_>>> = shards.iter().map(|_| None).collect();
     let mut wrong = false;

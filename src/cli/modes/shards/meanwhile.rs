@@ -1,4 +1,4 @@
-//! One thread makes bytes while another one writes those before.
+//! One thread makes bytes while another thread writes earlier ones.
 
 use crossbeam_channel::{Sender, bounded};
 use std::io::{self, Write};
@@ -10,12 +10,12 @@ use std::thread::{self, Builder};
 /// times as fast onto the disk and 1.29 times into `cat`; with 256 KiB 1.35 and 1.96 (medians of nine pairs).
 const PIECE: usize = 256 << 10;
 
-/// The number of pieces that may wait to be written. Two and eight are as fast.
+/// The number of pieces that may wait to be written. Two or eight are just as fast.
 const AHEAD: usize = 4;
 
-/// Runs `make` on another thread, and writes to `out` what it writes. If no thread can be started, runs it here.
+/// Runs `make` on another thread, and copies its output to `out`. If no thread can be started, runs `make` here.
 ///
-/// When writing to `out` has failed, so do the writes of `make`; the error is the second value.
+/// Once a write to `out` has failed, the writes of `make` fail too; the second value is the error.
 pub fn write_meanwhile<T: Send>(
     out: &mut impl Write,
     make: impl Fn(&mut dyn Write) -> T + Sync,

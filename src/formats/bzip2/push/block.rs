@@ -11,8 +11,8 @@ use crate::formats::bzip2::header::MAX_BLOCK;
 pub struct Block {
     /// Its text: up to 46 MB, if it is nearly all runs.
     pub text: Vec<u8>,
-    /// The CRC of its text. The CRC of a stream is combined from those of its blocks: rotated left by one, then XORed
-    /// with each.
+    /// The CRC of its text. The CRC of a stream is combined from these: for each block, it is rotated left by one,
+    /// then XORed with the block's.
     pub crc: u32,
     /// Its length before run-length decoding: at most 100,000 times the level of its stream.
     pub block_len: u32,
@@ -69,8 +69,8 @@ pub(in crate::formats) fn whole(text: Text) -> Vec<u8> {
     }
 }
 
-/// The next bit at or after `from_bit` where a block may begin: there are the 48 bits that begin one, and fields that a
-/// block may have. They may also occur inside a block's data, so only a block that ends there proves it.
+/// The next bit at or after `from_bit` where a block may begin: the magic of a block is there, and fields that a block
+/// may have. Both may also occur inside a block's data, so only the end of another block at this bit is proof.
 pub fn find_block(coded: &[u8], from_bit: u64) -> Option<u64> {
     let mut from = from_bit;
     loop {

@@ -1,7 +1,7 @@
 //! Decodes `.bz2` streams in the calling thread.
 //!
-//! A block does not state its length. It is decoded when the magic of the next item has come, which tells where it
-//! probably ends: decoding it earlier would be in vain. If the magic was in the block's own data, the block is followed
+//! A block does not state its length. It is decoded once the magic of the next item has come: the block probably ends
+//! there, and decoding it earlier would be in vain. If the magic was in the block's own data, the block is followed
 //! code by code ([`BlockWalk`]) until its end has come, so the work is linear however the input is made.
 
 use crate::codec::{self, find_magic};
@@ -30,12 +30,12 @@ pub struct Decoder {
     input: Vec<u8>,
     /// The position of `input` in the whole input, in bytes.
     at: u64,
-    /// The next item: a bit of `input`.
+    /// The bit of `input` at which the next item begins.
     bit: u64,
     expect: Expect,
-    /// No magic of a next item begins before this bit of the block at `bit`.
+    /// How far the block at `bit` has been searched, in bits from its start: the next magic is not before.
     searched: u64,
-    /// Set once the end of that block is looked for code by code.
+    /// Set once the block at `bit` is followed code by code.
     walk: Option<Box<BlockWalk>>,
     ended: bool,
     single: bool,
@@ -94,16 +94,16 @@ impl Decoder {
         self.input.extend_from_slice(coded);
     }
 
-    /// The input is complete.
+    /// Records that the input is complete.
     pub fn finish(&mut self) {
         self.ended = true;
     }
 
-    /// Decodes the next block, if it is there. Returns the next bytes of text; `None` if it takes more input, or if the
-    /// streams have ended.
+    /// Decodes the next block, if it is there. Returns the next bytes of text; `None` if more input is needed, or if
+    /// the streams have ended.
     ///
     /// # Errors
-    /// What is wrong with the input, once all text before it has been taken; then the same at each call.
+    /// What is wrong with the input, once all text before the error has been taken; later calls return the same error.
     pub fn text(&mut self) -> Result<Option<&[u8]>, Error> {
         if let Some(error) = &self.error {
             return Err(error.again());
@@ -123,7 +123,7 @@ impl Decoder {
         Ok(Some(text))
     }
 
-    /// Whether text of the last block is left after what was handed out, whose memory goes.
+    /// Whether text of the last block is left. Frees the text that was handed out.
     fn has_text(&mut self) -> bool {
         self.text.consume(std::mem::take(&mut self.taken));
         !self.text.next().is_empty()
@@ -165,7 +165,7 @@ impl Decoder {
     }
 
     /// Passes over the next block, which another decoder has decoded at the bit that [`next_block`](Self::next_block)
-    /// tells. `block.text` is not looked at here. Returns false, and passes over nothing, if that is no block of this
+    /// tells. `block.text` is not looked at here. Returns false, and passes over nothing, if `block` does not fit this
     /// stream: `text` then tells why.
     pub fn accept(&mut self, block: &Block) -> bool {
         let Some(begin) = self.next_block() else { return false };

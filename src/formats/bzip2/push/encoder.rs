@@ -38,14 +38,14 @@ impl Encoder {
         }
     }
 
-    /// Adds text. Nothing may be added after [`finish`](Self::finish): it is ignored.
+    /// Adds text. Text added after [`finish`](Self::finish) is ignored.
     pub fn push(&mut self, mut text: &[u8]) {
         while !text.is_empty() && !self.ended {
             text = self.splitter.fill(text);
         }
     }
 
-    /// The text is complete.
+    /// Records that the text is complete.
     pub fn finish(&mut self) {
         if !self.ended {
             self.splitter.finish();
@@ -54,7 +54,7 @@ impl Encoder {
     }
 
     /// Codes the next whole block, or ends the stream. Returns the next bytes of the stream; `None` if all text so far
-    /// has been coded but for the open block, or if the stream is complete.
+    /// has been coded except the open block, or if the stream is complete.
     pub fn coded(&mut self) -> Option<&[u8]> {
         let piece = self.splitter.next_piece();
         if piece.is_none() && (!self.ended || self.closed) {

@@ -1,8 +1,8 @@
 //! `.bz2` without a pool and without threads: the caller pushes bytes, and takes what they give.
 //!
-//! A [`Decoder`] and an [`Encoder`] do all of their work in the calling thread, when it takes, and need nothing of the
-//! system but memory. So they also run where there are no threads, as in WebAssembly, and in programs that have a
-//! thread for each file already. The readers and writers of the library code with all cores, and are faster.
+//! A [`Decoder`] and an [`Encoder`] do all of their work in the calling thread, when it takes output, and need nothing
+//! of the system but memory. So they also run where there are no threads, as in WebAssembly, and in programs that
+//! already have a thread for each file. The readers and writers of the library code with all cores, and are faster.
 //!
 //! ```
 //! use hybz::{Level, push::{Decoder, Encoder}};

@@ -1,4 +1,4 @@
-//! Assembles coded blocks into a `.bz2` stream: the header, the blocks bit by bit after each other, and the end with
+//! Assembles coded blocks into a `.bz2` stream: the header, the blocks one after another, bit by bit, and the end with
 //! the combined CRC. A block that begins another stream is preceded by the end of the one before it and a new header.
 
 use super::split::IssuedBlock;
@@ -30,7 +30,7 @@ pub(crate) struct Assembler {
 }
 
 impl Assembler {
-    /// For text perturbed with this interval its mark comes first.
+    /// If the text is perturbed with an `interval`, the mark comes first.
     pub fn new(level: Level, interval: Option<NonZeroU32>) -> Self {
         let mut bits = BitWriter::default();
         let (streams, at) = interval.map_or((0, 0), |interval| write_mark(&mut bits, interval));

@@ -12,7 +12,7 @@
 //!
 //! There is one scan (`scan`, or `parallel_scan` for several readers), one parse (`items`) and one chain, whatever is
 //! read. A part of a file is the chain with a start and a stop: it begins at any item, and leaves those that begin at
-//! the stop or later to another part. Two chains would be two rules about what a valid file is, and parts would not
+//! the stop or later to another part. Two chains would mean two rules for what a valid file is, and parts would not
 //! always add up to the text of the file. A chain that begins in the middle of a stream lacks the stream's level and
 //! the CRCs of its earlier blocks. It accepts blocks of all levels there, and does not check the combined CRC.
 
@@ -36,14 +36,14 @@ pub(crate) struct Place {
     pub expect: Expect,
 }
 
-/// The item that is expected at a place.
+/// The item that is expected at a position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expect {
     /// A stream header, or after the first stream: the end of the input, or garbage.
     Header,
     /// A block of a stream of this level, or the end of the stream. Without a level the stream's header is not known.
     Block(Option<Level>),
-    /// A block of such a stream without a usable span result. It is decoded here once all of its bits are available.
+    /// The same, but the span's result was of no use: the block is decoded here once all of its bits are available.
     Redo(Option<Level>),
     /// Another format, or garbage.
     Other,

@@ -32,7 +32,7 @@ impl StreamEndDetector for Tail {
         end
     }
 
-    /// The magic was a part of a block.
+    /// Always true: the magic was then a part of a block.
     fn goes_on(&mut self) -> bool {
         true
     }

@@ -2,8 +2,8 @@
 //!
 //! A `.bz2` has four kinds of items: the header of a stream (32 bits), blocks, the end of a stream (80 bits) and
 //! garbage. Whatever is at a bit, the next 80 bits tell what it is, and a block or an end has its CRC in them. All
-//! readers take them from here: the chain that accepts decoded blocks, parts of a file that begin anywhere, recovery,
-//! and indexes. They differ in what they expect, and in what they forgive.
+//! readers parse items here: the chain that accepts decoded blocks, parts of a file that begin anywhere, recovery, and
+//! indexes. These readers differ in what they expect, and in what they forgive.
 
 use crate::codec::find_magic::plausible;
 use crate::error::Error;
@@ -16,14 +16,14 @@ const BYTES: usize = 11;
 /// The 80 bits from some bit on, with zeros after the end of the data.
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
-    /// The bits, the first one is the most significant.
+    /// The bits; the first is the most significant.
     word: u128,
     /// How many of them the data have.
     have: u64,
 }
 
 impl Head {
-    /// The first bits of `word`, of which `have` are there.
+    /// The first bits of `word`, of which the data have only `have`.
     pub fn new(word: u128, have: u64) -> Head {
         Head { word, have: have.min(END_BITS) }
     }
@@ -43,7 +43,7 @@ impl Head {
         Head::new(u128::from_be_bytes(word) << skew, (len as u64 * 8).saturating_sub(skew))
     }
 
-    /// The header of a stream, if these bits begin with a byte.
+    /// The header of a stream, if the first bit is on a byte boundary.
     pub fn header(&self) -> Header {
         parse_stream_header(&self.word.to_be_bytes()[..4.min(self.have as usize / 8)])
     }

@@ -1,7 +1,7 @@
 //! The flow of a `.bz2` stream. To compress, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble`
 //! appends the coded blocks to each other, bit by bit; `streams` begins new streams if they are asked for. To
 //! decompress, `scan` (or `parallel_scan`) cuts the input at everything that looks like a block and `chain` accepts the
-//! results that fit. `items` parses what lies between the blocks, here and for all who read a file at any bit.
+//! results that fit. `items` parses what lies between the blocks, also for code that reads a file from any bit.
 
 use crate::formats::bzip2::header::Level;
 use crate::formats::bzip2::perturbed::Perturbing;

@@ -1,11 +1,11 @@
-//! Cuts stretches of text into blocks: the rule of `split`, so that several threads can read one file for stations that
-//! are faster than one reader.
+//! Cuts stretches of text into blocks by the rule of `split`, so that several threads can read one file for stations
+//! that are faster than one reader.
 //!
 //! One thread read and cut 3.5 GB/s (on a Xeon, from memory, before `runs_within`), less than one H200 can code now; 2,
 //! 3, 4 and 6 threads reached 7.1, 10.7, 13.4 and 20.7 GB/s. Reading is easily shared, stretch by stretch.
-//! Cutting seems not to be, because where a block ends depends on where the one before it ended; but nearly all of that
-//! work is finding the runs, and a run is a run wherever blocks end. The reader of a stretch therefore lists its runs,
-//! and only a walk along these lists remains sequential.
+//! Cutting seems hard to share, because a block's end depends on the end of the block before; but nearly all of that
+//! work is finding the runs, and these do not depend on where blocks end. The reader of a stretch therefore lists its
+//! runs, and only a walk along these lists remains sequential.
 //!
 //! A block's text is not copied either: it stays a part of one or two stretches until a station assembles it. Its runs
 //! go with it, so that the thread of a lane need not search for them again.
@@ -124,7 +124,7 @@ pub(super) struct Cutter {
     runs: Vec<Run>,
     /// The beginning of the open block, if it is mostly runs.
     coded: Option<CodedText>,
-    /// The blocks' texts, and their runs, if they are listed.
+    /// The texts of complete blocks, and their runs, if these are listed.
     pub ready: VecDeque<(Text, Option<Vec<Run>>)>,
 }
 
@@ -169,12 +169,12 @@ impl Cutter {
         }
     }
 
-    /// Adds the runs that are single tokens, each with the bytes before it, up to the first with which the block may
-    /// end. Returns their number, and moves `from`, in the stretch, to the end of the last. (With each added alone,
-    /// the thread that cuts took 0.115 ns a byte of a tar of sources, and two H200s waited for it; now 0.01.)
+    /// Adds runs that are single tokens, each with the bytes before it, up to the first run with which the block may
+    /// end. Returns their number, and moves `from` to the end of the last. (Adding each run alone took the cutting
+    /// thread 0.115 ns a byte of a tar of sources, and two H200s waited for it; now 0.01.)
     fn runs_within(&mut self, runs: &[Run], from: &mut usize) -> usize {
-        // The byte of the stretch at which the block would be full, if no more runs came; each moves it by what coding
-        // saves.
+        // The byte of the stretch at which the block would be full if no more runs came; each run moves it by the
+        // bytes that coding saves.
         let mut full = (*from + self.limit - self.size) as i64;
         let within = runs.iter().take_while(|run| {
             let is_within = run.len as usize <= MAX_TOKEN && i64::from(run.start) + 5 < full;
@@ -197,8 +197,8 @@ impl Cutter {
     /// Adds tokens that are all shorter than 4.
     fn plain(&mut self, mut text: &[u8]) {
         while text.len() >= self.limit - self.size {
-            // All bytes up to here can be added in one step; then the bytes up to the end of the token that contains
-            // the last of them.
+            // All bytes up to `end` can be added in one step, and then the bytes up to the end of the token that
+            // contains the last of them.
             let mut end = self.limit - self.size;
             while end < text.len() && text[end] == text[end - 1] {
                 end += 1;
@@ -259,7 +259,7 @@ impl Cutter {
         self.ready.push_back(block);
     }
 
-    /// Drops the stretches before `begin`, except the last one, whose last byte may be asked for.
+    /// Drops the stretches before `begin`, except the last one, whose last byte may still be needed.
     fn drop_stretches(&mut self) {
         while let [(start, bytes), _, ..] = self.held.make_contiguous()
             && *start + bytes.len() as u64 <= self.begin
@@ -287,9 +287,9 @@ impl Cutter {
     }
 }
 
-/// The most stretches that each of several readers may be ahead. Their stretches are taken in turn, so a reader that
-/// waits for a hardware thread makes all others wait. On two H100s with 32 cores, lanes got 7 blocks a batch with one
-/// stretch ahead and 16 with 16, and 24 GB took 7.2 to 8.0 s and 6.3 to 7.2.
+/// The maximum number of stretches that each of several readers may be ahead. Their stretches are taken in turn, so a
+/// reader that waits for a hardware thread makes all others wait. On two H100s with 32 cores, lanes got 7 blocks a
+/// batch with one stretch ahead and 16 with 16, and 24 GB took 7.2 to 8.0 s and 6.3 to 7.2.
 pub(super) const MAX_AHEAD: u64 = 16;
 
 #[cfg(test)]
@@ -343,7 +343,7 @@ mod tests {
         }
         for round in 0..300 {
             let mut text = Vec::new();
-            // A stretch is handed from thread to thread: small ones in long texts are mostly changes of threads.
+            // A stretch is handed from thread to thread: a long text in small stretches is mostly thread switches.
             let stretch = [1, 2, 3, 7, 64, 1000][round % 6];
             while text.len() < if stretch < 8 { 500 } else { 3000 } {
                 let longest = if rng.below(3) == 0 { 300 } else { 6 };

@@ -22,7 +22,7 @@ const FIRST_CHUNK: usize = 4 << 10;
 /// Cuts compressed input into spans.
 #[derive(Default)]
 pub(crate) struct Scanner {
-    /// The input from the open span's first byte on (after `base`), then unused room.
+    /// The input from the open span's first byte on (after `base`), then unused memory.
     buf: Vec<u8>,
     len: usize,
     /// The position of the open span's first byte in `buf`.
@@ -73,7 +73,7 @@ impl Scanner {
         span
     }
 
-    /// Hands the input from the open span on over to several readers, with stretches of this length. Returns whether
+    /// Hands over the input, from the open span on, to several readers with stretches of this length. Returns whether
     /// these could be started.
     pub(super) fn share(&mut self, unread: &Unread<'_>, stretch: usize) -> bool {
         self.shared = SharedSpans::start(unread, stretch, self.at * 8 + self.first, self.coded).ok();
@@ -83,8 +83,8 @@ impl Scanner {
         self.shared.is_some()
     }
 
-    /// The start of the first end of a stream in the open span, if there is one. It may be a part of the block's data:
-    /// then the joiner decodes that block itself.
+    /// The bit at which the first end magic in the open span begins, if there is one. It may be a part of the block's
+    /// data: then the joiner decodes that block itself.
     fn next_end(&mut self) -> Option<u64> {
         let have = self.len as u64 * 8;
         let found = find_end(&self.buf[..self.len], self.ends_searched);
@@ -106,8 +106,8 @@ impl Scanner {
     }
 }
 
-/// The start of the end of a stream, if the data end with one. More may come, but perhaps not soon, and the block
-/// before the end must not wait for it.
+/// The bit at which the end of a stream begins, if the data end with one. More data may come, but perhaps not soon,
+/// and the block before the end must not wait for them.
 fn end_record(data: &[u8]) -> Option<u64> {
     // Magic, CRC, and up to 7 bits of padding.
     let have = data.len() as u64 * 8;
@@ -127,8 +127,8 @@ impl Input for Scanner {
             self.searched -= skip * 8;
             self.ends_searched = self.ends_searched.saturating_sub(skip * 8);
         }
-        // The room grows by no more than has come already, so that a small file does not pay for a large buffer. The
-        // room that is left usually suffices: after a small file, only the end of input remains to be read.
+        // The buffer grows by no more than has come already, so that a small file does not pay for a large one. The
+        // free part usually suffices: after a small file, only the end of input remains to be read.
         let want = self.chunk.min(self.len.max(FIRST_CHUNK));
         if self.buf.len() < self.len + want.div_ceil(2) {
             self.buf.resize(self.len + want, 0);
@@ -139,7 +139,7 @@ impl Input for Scanner {
 
     fn filled(&mut self, n: usize) {
         self.len += n;
-        // A read that fills its room may also end with the end of the stream.
+        // A read that fills the buffer may also end with the end of the stream.
         self.paused = end_record(&self.buf[..self.len]).is_some_and(|bit| bit > self.first);
     }
 
@@ -147,7 +147,7 @@ impl Input for Scanner {
         self.paused = true;
     }
 
-    /// A block without even a whole header has only just begun.
+    /// A block that lacks even a whole header has only just begun, and does not count.
     fn rests(&self) -> bool {
         self.paused && (!self.coded || self.len as u64 * 8 - self.first < HEADER_BITS)
     }
@@ -179,7 +179,7 @@ impl Cut for Scanner {
         if let Some(shared) = &mut self.shared {
             return shared.next_span();
         }
-        // A block of which only the header has come counts, if no more comes soon.
+        // If no more comes soon, a block counts even if only its header has come.
         let whole = self.ended || self.flushing || self.paused;
         if let Some(bit) = next_magic(&self.buf[..self.len], &mut self.searched, whole) {
             return Some(self.cut(bit, true));
@@ -216,7 +216,7 @@ pub(super) mod tests {
     use super::*;
     use crate::stream::piece::pieces;
 
-    /// The span's begin and end, and whether it begins with a magic. Checks that its bits are those of the input.
+    /// The span's start and end, and whether it begins with a magic. Checks that its bits are those of the input.
     pub fn seen(span: &Span, input: &[u8]) -> (u64, u64, bool) {
         for bit in span.start_bit()..span.end_bit() {
             let of = |bytes: &[u8], bit: u64| bytes[(bit / 8) as usize] >> (7 - bit % 8) & 1;

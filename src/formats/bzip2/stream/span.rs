@@ -7,8 +7,8 @@ use crate::error::DecodeError;
 use crate::stream::piece::Piece;
 use hybz_queue::{Client, Ticket};
 
-/// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is as long:
-/// 18,002 groups of 50 codes of 20 bits are 2.25 MB.
+/// A span longer than this is handed on without waiting for the next magic. No block that an encoder writes is that
+/// long: 18,002 groups of 50 codes of 20 bits are 2.25 MB.
 pub(super) const MAX_SPAN: usize = 4 << 20;
 /// The memory that a decoded block may take (`Text::Plain` is never longer), charged to a job in addition to its span.
 const MAX_TEXT: u64 = crate::block::MAX_PLAIN_TEXT as u64;

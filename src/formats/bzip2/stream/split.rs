@@ -1,13 +1,13 @@
 //! Cuts text into blocks exactly where bzip2 1.0.8 (the program) cuts it.
 //!
-//! The rule is on run-length tokens: a token is a maximal run of one byte, cut at 255; it adds `min(len, 4)` bytes to
-//! the block, plus a count byte if it is 4 or longer. A block ends after the token with which its size reaches 100,000
-//! x level - 19. Tokens do not depend on blocks, and everything outside runs of 4 counts one for one, so finding the
-//! end of a block is a search for runs of 4.
+//! The rule is about run-length tokens: a token is a maximal run of one byte, cut at 255; it adds `min(len, 4)` bytes
+//! to the block, plus a count byte if it is 4 or longer. A block ends after the token with which its size reaches
+//! 100,000 x level - 19. Tokens do not depend on blocks, and everything outside runs of 4 counts one for one, so
+//! finding the end of a block is a search for runs of 4.
 //!
 //! A block's text stays in the buffers into which it was read. Only a text that is much longer than its block (46 MB of
-//! zeros make one block) is coded here, piece by piece, to keep memory bounded. [`Cutter`] has the rule, for one thread
-//! that reads and for several.
+//! zeros make one block) is coded here, piece by piece, to keep memory bounded. [`Cutter`] implements the rule,
+//! whether one thread reads or several.
 
 use super::parallel_read::{Cutter, MAX_AHEAD, Runs};
 use super::readers::{Look, Readers, STRETCH, Stretch};
@@ -25,18 +25,18 @@ use std::sync::Arc;
 
 /// The number of bytes that are read past the end of a block without runs, so that its end is not read in tiny pieces.
 const PAST: usize = 64 << 10;
-/// The smallest room at the beginning of a stream: room is zeroed, and with 64 KiB a file of 1 kB took 1.17 ms, not
+/// The smallest buffer at the beginning of a stream: it is zeroed, and with 64 KiB a file of 1 kB took 1.17 ms, not
 /// 1.13.
 const FIRST_ROOM: usize = 4 << 10;
 
 /// Cuts text into blocks.
 pub(crate) struct Splitter {
     cutter: Cutter,
-    /// The text that the cutter does not have yet, then unused room.
+    /// The text that the cutter does not have yet, then unused memory.
     text: Vec<u8>,
     /// The number of filled bytes of `text`.
     len: usize,
-    /// The runs in them.
+    /// The runs in those bytes.
     runs: Runs,
     options: BlockOptions,
     /// Set once several threads read the rest.
@@ -73,7 +73,7 @@ impl Splitter {
 impl Input for Splitter {
     fn room(&mut self) -> &mut [u8] {
         if self.len == self.text.len() {
-            // The room grows by no more than has come already, so that small files do not pay for a large block.
+            // The buffer grows by no more than has come already, so that small files do not pay for a large block.
             let most = self.cutter.left() + PAST;
             let room = (2 * self.len).max(self.text.capacity().clamp(FIRST_ROOM, PAST)).min(most);
             self.text.resize(room, 0);
@@ -87,7 +87,7 @@ impl Input for Splitter {
         if self.len > self.cutter.left() {
             self.hand_on();
             let rest = self.cutter.take_back();
-            // Memory for all that the open block may still need: grown step by step, a text is moved to other pages.
+            // Reserves all that the open block may still need: growing in steps would move the text to other pages.
             self.text = Vec::with_capacity(self.cutter.left() + PAST);
             self.runs = Runs::new(self.text.capacity());
             self.text.extend_from_slice(rest.as_deref().unwrap_or_default());

@@ -40,8 +40,8 @@ impl Streams {
         self.size
     }
 
-    /// The number of bytes that belong to a stream before the search for its end begins. (A stream may end with a line
-    /// whose end is the last byte of the stream's size.)
+    /// The number of bytes that belong to a stream before the search for its end begins. (Byte number `size` of a
+    /// stream may itself be the line end with which the stream ends.)
     fn before_end(&self) -> u64 {
         if self.lines { self.size - 1 } else { self.size }
     }

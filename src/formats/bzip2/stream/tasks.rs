@@ -19,7 +19,7 @@ use hybz_queue::{Checked, Class, Core, Task};
 pub const ENCODE: Class = Class::new("encode .bz2", 1e9);
 /// Blocks to be decoded. Their rate is high for the same reason.
 pub const DECODE: Class = Class::new("decode .bz2", 1e9);
-/// Coded blocks to be verified that an accelerator has made.
+/// Blocks to be verified, coded by an accelerator.
 pub const VERIFY: Class = Class::new("verify .bz2", 1e9).of_begun_work();
 
 /// Encode a block from its text.
@@ -46,8 +46,8 @@ fn encoder(core: &mut Core) -> &mut Encoder {
     })
 }
 
-/// Whether this process may map so little memory (`ulimit -v`, `ulimit -d`) that a thread has no 5 MB more for speed:
-/// one thread works in 22 MB.
+/// Whether this process may map so little memory (`ulimit -v`, `ulimit -d`) that a thread cannot have 5 MB more for
+/// speed: one thread works in 22 MB.
 fn memory_is_short() -> bool {
     #[cfg(target_os = "linux")]
     {

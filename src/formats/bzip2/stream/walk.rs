@@ -1,4 +1,4 @@
-//! Finds where a block ends, in bits that arrive little by little.
+//! Finds where a block ends, in bits that arrive a few at a time.
 //!
 //! A block does not state its length: its end is known only once all of its Huffman codes have been read. [`BlockWalk`]
 //! reads them without decoding the block. When more bits come, it resumes at its position, so the work is linear
@@ -170,7 +170,7 @@ mod tests {
     }
 
     /// Tells whether the reference decoder finds the end of a block, or why it does not. One decoder serves all calls:
-    /// its tables of 900,000 rows were 95 % of the time of these tests.
+    /// making its tables of 900,000 rows took 95 % of the time of these tests.
     fn decoded(decoder: &mut Decoder, data: &[u8], end: u64) -> Result<(), DecodeError> {
         decoder.decode_reference(&mut SliceBits::new(data, 0, end), 900_000).map(drop)
     }
@@ -197,8 +197,8 @@ mod tests {
         }
     }
 
-    /// The two also agree on wrong bits, except on errors that only the symbols' meaning shows: there the walk may go
-    /// on.
+    /// Walk and decoder also agree on wrong bits, except on errors that only the symbols' meaning shows: there the
+    /// walk may go on.
     #[test]
     fn damage_is_the_decoders() {
         let good = block(&(shape("words").make)(3000));

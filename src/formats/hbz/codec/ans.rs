@@ -5,8 +5,8 @@
 //! A state is a number below 2^LOG. A table gives each symbol a share of the 2^LOG states in proportion to its
 //! probability. The decoder looks up the state and finds the symbol, the number of bits to read, and the number to add
 //! to them for the next state. The encoder goes through the symbols backwards. Huffman codes spend a whole number of
-//! bits on each symbol; here that costs 1.4 % more, because half of all tokens are run digits and ranks of 1, whose
-//! probabilities are far from powers of two.
+//! bits on each symbol; here that would cost 1.4 % more, because half of all tokens are run digits and ranks of 1,
+//! whose probabilities are far from powers of two.
 //!
 //! Two states alternate, so that a look-up need not wait for the one before it. All tables of a block have the same
 //! LOG, so that one state can pass from table to table.
@@ -19,7 +19,7 @@ use crate::bits::reader::BitReader;
 #[derive(Clone, Debug)]
 pub struct AnsDecoder<const STATES: usize>(Vec<[u32; STATES]>);
 
-/// The normalised frequency of each symbol: its number of states, of 2^LOG states together.
+/// The normalised frequency of each symbol: its number of states, out of 2^LOG.
 pub type Shares = Vec<u16>;
 
 /// The symbol of each state. States are assigned with an odd stride, which visits each state once and keeps a symbol's
@@ -170,7 +170,7 @@ mod tests {
     use crate::bits::BitWriter;
     use hybz_testkit::shapes::Rng;
 
-    /// Codes these symbols. Returns the number of bytes, and the number at the entropy.
+    /// Codes these symbols. Returns the number of coded bytes, and the number at the entropy.
     fn round_trip(symbols: &[u8], alphabet: usize) -> (f64, f64) {
         const STATES: usize = 2048;
         let mut counts = vec![0; alphabet];

@@ -1,6 +1,6 @@
 //! Decodes one block of a `.hbz` stream, in three stages, each of which can be divided among stations.
 //!
-//! 1. [`PayloadBlock::runs`]: segments of the last column become runs of places in a list, instead of runs of bytes.
+//! 1. [`PayloadBlock::runs`]: segments of the last column become runs of list positions instead of runs of bytes.
 //! 2. [`PayloadBlock::segment_starts`], which is fast: each segment's first list follows from the segments before it,
 //!    and the counts of bytes tell where each segment's bytes go in the vector. [`PayloadBlock::fill`]: segments fill
 //!    the vector.

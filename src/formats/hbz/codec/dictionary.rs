@@ -5,11 +5,11 @@
 //! They shorten the sort and, more importantly, the walk, which is the slowest step of decoding. The strings are words,
 //! cut at `_`, and sequences of blanks and zeros, chosen by occurrences times bytes saved. Replacing pairs of bytes
 //! repeatedly (byte-pair encoding) would shorten the text twice as much (linux: to 59 % instead of 76), but it cuts
-//! words at odd places, and the result is 0.2 % larger. Words make it 0.4 % smaller, because the first letters of a
-//! word are no longer coded one by one. Thousands of words as codes of two bytes gain no more than their list costs.
+//! words at odd places, and the result is 0.2 % larger. Words make it 0.4 % smaller, as the first letters of a word
+//! are no longer coded one by one. Thousands of words as codes of two bytes gain no more than their list costs.
 //!
-//! A large block has all 256 byte values, some of them only a few times. These get no code: they are written as an
-//! **escape** and their place among the bytes without a code, and their codes become free for phrases.
+//! A large block has all 256 byte values, some of them only a few times. These get no code: each is written as an
+//! **escape** and its number among the bytes without a code, and their codes become free for phrases.
 //!
 //! The order of the codes decides which contexts are neighbours in the last column. A phrase therefore comes after its
 //! first letter, and the letters are ordered so that similar ones are neighbours (B. Chapin and S. Tate, "Higher

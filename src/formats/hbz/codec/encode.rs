@@ -1,7 +1,7 @@
 //! Encodes one block of a `.hbz` stream: all steps in order.
 //!
 //! libsais computes the BWT of the text and a sentinel that is smaller than all bytes, and the entry points along with
-//! the last column. Unlike in bzip2 there is no origin that must be bzip2's own, so no rotations are sorted and
+//! the last column. Unlike in `.bz2`, no origin must be the one that bzip2 chooses, so no rotations are sorted and
 //! periodic blocks are not a special case.
 //!
 //! Measured (Zen 5, 54 MB of source code in blocks of 9 MB, quiet machine): 46.5 MB/s of text, where libsais alone
@@ -81,7 +81,7 @@ impl HbzEncoder {
         let mut dictionary = Dictionary::choose(text_to_code);
         replace(&dictionary, text_to_code, 1 << stream.entry_log, codes);
         if codes.len() > text_to_code.len() {
-            // The samples from which the dictionary was chosen were misleading: there are more escapes than phrases. A
+            // The samples from which the dictionary was chosen were misleading: escapes cost more than phrases save. A
             // block must not have more codes than its text has bytes.
             dictionary = Dictionary::without_phrases(text_to_code);
             replace(&dictionary, text_to_code, 1 << stream.entry_log, codes);
@@ -107,7 +107,7 @@ impl HbzEncoder {
         assemble(prepared, &coded)
     }
 
-    /// The same after a sort into two lists, of which `entries` are rows.
+    /// Like [`finish`](Self::finish), but after a sort into two lists; `entries` are rows of these.
     pub fn finish_thirds(&mut self, prepared: &Prepared, thirds: &Thirds, entries: &[u32]) -> (BlockHeader, Vec<u8>) {
         let (mut column, mut entries) = (std::mem::take(&mut self.column), entries.to_vec());
         thirds.merge(&mut entries, &mut column);
@@ -312,7 +312,7 @@ impl SegmentEncoder {
     }
 }
 
-/// Writes each share as 4 bits with its length in bits, and these bits without the topmost.
+/// Writes the length in bits of each share as 4 bits, then the share without its topmost bit.
 fn write_shares(shares: &[u16], out: &mut BitWriter) {
     for &share in shares {
         let bits = 16 - share.leading_zeros();
@@ -328,7 +328,7 @@ mod tests {
     use super::super::decode::HbzDecoder;
     use super::*;
 
-    /// Words in the samples of the dictionary; everywhere else, bytes that are rare in the samples.
+    /// The dictionary's samples contain words; all other text consists of bytes that are rare in the samples.
     #[test]
     fn a_sample_that_deceives() {
         let words = (hybz_testkit::shapes::shape("words").make)(40_000_000 / 32);

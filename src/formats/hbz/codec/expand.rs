@@ -90,7 +90,7 @@ impl CodeExpander {
     }
 
     /// Writes the text of `coded` from `*at` on, `ALL` of it or until `*at` is [`PIECE`]. Returns the number of codes;
-    /// `None` if there is no room, or if an escape stands for no byte.
+    /// `None` if `text` is too short, or if an escape stands for no byte.
     #[inline(always)]
     fn write<const ALL: bool>(&self, coded: &[u8], text: &mut [u8], at: &mut usize) -> Option<usize> {
         let mut codes = coded.iter();

@@ -18,8 +18,8 @@
 //!
 //! The last column of a block is coded in segments of 65,536 rows, which can be decoded independently: so several
 //! stations can decode one block, or one station can decode it with its data in the nearest cache. The one thing that a
-//! segment does not know is the move-to-front list at its beginning. It is decoded as if that list were 0, 1, 2, ...,
-//! and its bytes are looked up later (`vector`).
+//! segment does not know is the move-to-front list at its beginning. The segment is decoded as if that list were 0, 1,
+//! 2, ..., and its bytes are looked up later (`vector`).
 //!
 //! docs/ALGORITHMS.md ("What was tried and did not pay") has the sizes that this design and its alternatives gave.
 

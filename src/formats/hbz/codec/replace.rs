@@ -46,7 +46,7 @@ impl<'a> Candidates<'a> {
         Candidates { lookup, text, all: [Candidate::default(); PART], len: 0 }
     }
 
-    /// Adds a piece, unless the filter tells that it is no phrase.
+    /// Adds a piece, unless the filter shows that it is no phrase.
     #[inline(always)]
     fn add(&mut self, Range { start: from, end: to }: Range<usize>) {
         let key = match self.text[from..].first_chunk::<8>() {
@@ -58,7 +58,7 @@ impl<'a> Candidates<'a> {
         self.len += (self.lookup.filter[hash / 64 % 64] >> (hash % 64) & 1) as usize;
     }
 
-    /// Removes all, and calls `found` for each phrase, with its code.
+    /// Removes all pieces, and calls `found` for each that is a phrase, with its code.
     #[inline(always)]
     fn take(&mut self, mut found: impl FnMut(Range<usize>, u8)) {
         for &Candidate { from, to, key, hash } in &self.all[..std::mem::take(&mut self.len)] {
@@ -72,7 +72,7 @@ impl<'a> Candidates<'a> {
 /// The tables for bytes and phrases.
 struct Lookup<'a> {
     dictionary: &'a Dictionary,
-    /// By byte: its code, or its place among the escaped bytes together with [`RARE`].
+    /// By byte: its code, or its number among the escaped bytes, together with [`RARE`].
     table: [u16; 256],
     escape: Option<u8>,
     /// By hash: whether any phrase has it, one bit each.
@@ -176,7 +176,7 @@ fn replace_portable(dictionary: &Dictionary, text: &[u8], interval: usize, out: 
         let (words, blanks) = masks(bytes);
         [words, blanks, rare]
     };
-    // Runs of kept codes copied together took longer: their lengths are not predicted.
+    // Copying each run of kept codes at once took longer: the lengths of runs are hard to predict.
     let compress = |keep: u64, codes: &[u8; WIDE], out: &mut [u8; WIDE]| {
         let mut len = 0;
         for (bit, &code) in codes.iter().enumerate() {
@@ -188,8 +188,8 @@ fn replace_portable(dictionary: &Dictionary, text: &[u8], interval: usize, out: 
 }
 
 /// Replaces a text. `look_up` writes the codes of some bytes, at most 64, and returns masks of those that belong to
-/// words, of blanks, and of bytes without a code. `compress` moves those of 64 codes together that the mask has a bit
-/// for.
+/// words, of blanks, and of bytes without a code. `compress` moves together those of 64 codes whose bits in the mask
+/// are set.
 #[inline(always)]
 fn replace_with(
     lookup: &Lookup<'_>,
@@ -214,7 +214,7 @@ fn replace_with(
         cutter.end_part(end, text.len(), &mut |piece| candidates.add(piece));
         candidates.take(|piece, code| part.put(piece.start + WIDE - begin, piece.len(), code));
         let open = cutter.open_piece(end);
-        // Even if all bytes are escaped.
+        // Enough even if all bytes are escaped.
         let room = len + 3 * (WIDE + PART) + WIDE;
         if out.len() < room {
             out.resize(room.max(len + text.len() - begin + 2 * WIDE), 0);
@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use hybz_testkit::shapes::{EDGES, Rng, SHAPES, words};
 
-    /// Piece by piece, byte by byte.
+    /// Replaces piece by piece, byte by byte.
     fn naive(dictionary: &Dictionary, text: &[u8], interval: usize) -> Vec<u8> {
         let code_of = |meaning: &Meaning| dictionary.codes().iter().position(|m| m == meaning).map(|code| code as u8);
         let (mut out, mut rest) = (Vec::new(), text);
@@ -355,7 +355,7 @@ mod tests {
         out.len()
     }
 
-    /// Phrases begin with bytes that have no code, and escapes stand at every place at which a part may end.
+    /// Phrases begin with bytes that have no code, and escapes stand at every position at which a part may end.
     #[test]
     fn bytes_without_codes() {
         let bytes = (0..=255).filter(|byte| !b"xq".contains(byte)).map(Meaning::Byte);

@@ -1,6 +1,6 @@
 //! Checks a block that a device has coded: decodes its rows, and its text from the beginning on as far as wanted.
 //!
-//! Other blocks wait for their turn to be written meanwhile, so several threads work. Walking all rows of a long block
+//! Meanwhile other blocks wait to be written, so several threads share the work. Walking all rows of a long block
 //! would take most of the time.
 
 use super::decode::{PayloadBlock, Vectors, segment_mtf};
@@ -44,7 +44,7 @@ fn codes(block: &PayloadBlock, entries: usize) -> Result<Vec<u8>, Flaw> {
     Ok(in_parts(entries, |part| block.codes(part, &vector, &first_column)).concat())
 }
 
-/// Divides the numbers below `count` among threads. This thread does the part of one that cannot be started.
+/// Divides the numbers below `count` among threads. If a thread cannot be started, this thread does its part.
 fn in_parts<T: Send>(count: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let each = count.div_ceil(THREADS);
     let parts = (0..count).step_by(each.max(1)).map(|from| from..count.min(from + each));
@@ -88,7 +88,7 @@ mod tests {
                     other[0] ^= 1;
                     assert!(!begins(&other, walked), "{}, {len} bytes, {walked} rows", shape.name);
                 }
-                // The first half of the rows are the text's beginning, up to its middle or so.
+                // Walking half of the rows gives about half of the text, with the changed byte.
                 let mut other = text.clone();
                 other[len / 4] ^= 1;
                 assert!(!begins(&other, rows / 2 + 1), "{}, {len} bytes", shape.name);

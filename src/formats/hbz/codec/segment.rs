@@ -12,7 +12,7 @@ use crate::formats::hbz::header::{GROUP, SELECTOR_STATES, TOKEN_STATES, check};
 const ESCAPE: u32 = 255;
 /// The number of groups decoded before their symbols go to `mtf`: few enough to stay in the L1 cache.
 const GROUPS_AT_ONCE: usize = 48;
-/// The max number of bytes of their symbols.
+/// The max number of bytes of the symbols of these groups.
 const SYMBOL_BYTES: usize = GROUPS_AT_ONCE * GROUP * 2;
 
 /// The runs of one segment. Their bytes are given as positions in the segment's first move-to-front list, which is not
@@ -63,7 +63,7 @@ impl PayloadBlock {
 struct TokenDecoder<'a> {
     tables: &'a Tables,
     bits: BitReader<'a>,
-    /// The states for tokens at even and at odd places of a group.
+    /// The states for tokens at even and at odd positions of a group.
     states: [usize; 2],
     selector_state: usize,
     /// The last selector.

@@ -63,7 +63,7 @@ pub struct Tokens {
 pub const JOINT: usize = CLASSES * TOKENS;
 
 impl Tokens {
-    /// Sets the tokens of these symbols, of which each segment has those up to its end.
+    /// Makes the tokens of these symbols; `ends` has the end of each segment in them.
     pub fn build(&mut self, symbols: &[u16], ends: &[usize]) {
         let table: [_; 257] = std::array::from_fn(|symbol| {
             let (token, extra, _) = token_of(symbol as u16);

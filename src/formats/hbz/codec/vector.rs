@@ -3,8 +3,8 @@
 //! The vector holds for each row the next row and, in blocks of up to 2^24 rows, the row's byte. In larger blocks the
 //! byte is derived from the row: the first column is sorted, so a small table gives its byte, or a byte close to it.
 //!
-//! The walk takes longest: each byte waits for a load from a random place of the vector. `LANES` entry points are
-//! walked at once, so that as many loads are in flight. The entry points are known, so each lane writes to its place in
+//! The walk takes longest: each byte waits for a load from a random position in the vector. `LANES` entry points are
+//! walked at once, so that as many loads are in flight. The entry points are known, so each lane knows its position in
 //! the text, and there are no splitters to find, mark and join as in the decoder of bzip2's blocks.
 //!
 //! The vector's words are atomic because several stations write to it at once, each to its own words. Without ordering
@@ -85,8 +85,8 @@ impl PayloadBlock {
             let piece = &vector[*at as usize..(*at + (end - first)) as usize];
             *at += end - first;
             // The column's first byte belongs to the sentinel's row, which has no number, so up to `origin` the number
-            // of a row is its place in the column less one. After `origin` the two are equal, because the column leaves
-            // out the sentinel itself, which would come there.
+            // of a row is its place in the column less one. After `origin` number and place are equal, because the
+            // column omits the sentinel, which would stand right after `origin`.
             for (row, word) in (first..end).zip(piece) {
                 let row = row.saturating_sub(u32::from(row <= origin));
                 word.store(row << BYTE | if BYTE > 0 { byte.into() } else { 0 }, Relaxed);
@@ -121,8 +121,8 @@ impl PayloadBlock {
         let rows = self.header.rows as usize;
         let from = entries.start * interval;
         let len = (entries.end * interval).min(rows) - from;
-        // All chains are walked to the end of the last one. A single chain ends with the block, because in a block of a
-        // few rows the interval may be 16 million.
+        // All chains are walked to full length, even the last one. A single chain ends with the block, because in a
+        // block of a few rows the interval may be 16 million.
         let chain = interval.min(len);
         let mut codes = vec![0; len.next_multiple_of(chain)];
         let vector = &vector[..rows];

@@ -1,8 +1,8 @@
 //! The vectors of all blocks being decoded. They are reused from block to block: new memory would be zeroed by the
 //! system page by page, which takes 2 to 4 % of the time of a block of 9 MB.
 //!
-//! A caller with a permit for a block's memory charges its vector to it ([`Vectors::charge`]). All vectors together,
-//! including the kept ones, never take more than the charges.
+//! A caller with a permit for a block's memory charges the block's vector to it ([`Vectors::charge`]). All vectors
+//! together, including the kept ones, never have more rows than the charges and `FREE_ROWS` allow.
 
 use super::vector::new_vector;
 use std::ops::Deref;
@@ -94,7 +94,7 @@ impl Drop for VectorCharge {
     }
 }
 
-/// A vector. Dropping it returns it.
+/// A vector. Dropping a vector returns it to `Vectors`.
 #[derive(Debug)]
 pub struct Vector {
     words: Vec<AtomicU32>,

@@ -16,10 +16,10 @@ pub(crate) struct Blocks {
     stream: StreamHeader,
     text: Vec<u8>,
     len: usize,
-    /// A complete block. There is never more than one, because the room ends where the block ends.
+    /// A complete block. There is never more than one, because the buffer ends where the block ends.
     ready: Option<Vec<u8>>,
     /// The texts of whole blocks, to be used again when nothing else uses them. There are as many as were ever in
-    /// flight: a twelfth of the memory that was charged for them.
+    /// flight at once: a twelfth of the memory that was charged for them.
     given: Vec<Arc<Vec<u8>>>,
     number: u32,
     /// Whether the last block is full, so that the next one probably will be.
@@ -46,11 +46,11 @@ impl Input for Blocks {
     fn room(&mut self) -> &mut [u8] {
         let size = self.stream.block_size as usize;
         if self.text.is_empty() && self.goes_on {
-            // A new one of this size has its zeros from the system, unless malloc has kept such a piece.
+            // A new buffer of this size gets its zeros from the system, unless malloc has kept such a piece.
             self.text = self.take_back().unwrap_or_else(|| vec![0; size]);
         }
         if self.len == self.text.len() {
-            // The room grows with the text so far, so small inputs do not pay for a large block.
+            // The buffer grows with the text so far, so small inputs do not pay for a large block.
             self.text.resize((self.len * 2).max(MIN_ROOM).min(size), 0);
         }
         &mut self.text[self.len..]

@@ -25,7 +25,7 @@ const PAYLOAD_ROOM: usize = 1 << 20;
 const STAGED_ROWS: u32 = 1 << 24;
 /// If a block is alone in its stream, stages pay from this many rows on.
 const STAGED_ROWS_ALONE: u32 = 1 << 20;
-/// The memory that a piece takes in addition to its bytes: its place in the channel.
+/// The memory that a piece takes in addition to its bytes: its slot in the channel.
 const PIECE: u64 = 256;
 
 /// A part of the input that the scanner found.
@@ -75,7 +75,7 @@ impl Piece for Found {
             Found::Other(Rest::Bytes(bytes)) => bytes.capacity() as u64 + PIECE,
             Found::Other(Rest::Stream(_) | Rest::End(_)) => PIECE,
             // A payload was charged with its header. It must not wait for a permit, because the joiner holds the
-            // block's permit until it comes. The others are the last ones.
+            // block's permit until the payload comes. The other parts are the last of the input.
             Found::Payload { .. } | Found::Other(_) => 0,
         }
     }
@@ -187,7 +187,7 @@ impl Input for Scanner {
         self.paused = true;
     }
 
-    /// Also true after the last byte of a stream if the read filled its room.
+    /// Also true after the last byte of a stream if the read filled the buffer.
     fn rests(&self) -> bool {
         !self.walker.is_inside() && (self.paused || self.walker.is_after_stream())
     }

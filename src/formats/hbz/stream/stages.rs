@@ -33,7 +33,7 @@ struct Stages {
 /// The answers of a stage's jobs.
 type Answers<A> = [Mutex<Option<A>>];
 
-/// All that have not been taken, in order.
+/// All answers that have not been taken, in order.
 fn all<A>(answers: &Answers<A>) -> impl Iterator<Item = A> {
     answers.iter().filter_map(|answer| lock(answer).take())
 }
@@ -133,7 +133,7 @@ impl Stages {
         let job = |(number, entries): (usize, Range<usize>)| {
             let (block, vector, lens) = (Arc::clone(&self.block), Arc::clone(vector), Arc::clone(&lens));
             let first_column = Arc::clone(first_column);
-            // The text, still perturbed and its CRC not yet compared; for a compact block, its codes.
+            // The text, still with perturbation bytes, and its CRC not compared yet; for a compact block, its codes.
             Job(move |_: &mut Core| block.walk(entries.clone(), &vector, &first_column, (&lens, number)))
         };
         let jobs = ranges.into_iter().enumerate().map(job).collect();
@@ -188,7 +188,7 @@ fn ranges(count: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(step).map(move |from| from..count.min(from + step))
 }
 
-/// What a job makes, of which the text counts.
+/// The result of a job; only text counts as output.
 trait Made: Send + 'static {
     fn bytes(&self) -> u64 {
         0

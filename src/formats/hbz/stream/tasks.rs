@@ -91,7 +91,7 @@ impl Task for SortedLarge {
     }
 }
 
-/// This core's decoder. The memory of the encoder, which is that of the largest block so far, is freed for it.
+/// This core's decoder. Frees the encoder, whose memory is what the largest block so far needed.
 fn decoder(core: &mut Core) -> &mut HbzDecoder {
     core.release::<HbzEncoder>();
     core.state_with(|core| HbzDecoder::with_vectors(core.shared()))

@@ -15,9 +15,9 @@ pub(super) struct Chain {
     extent: Extent,
     /// The permit of the blocks whose text is being written.
     held: Option<Permit>,
-    /// The error after the text that was handed on.
+    /// The error that follows the text handed on so far.
     failed: Option<Error>,
-    /// The text of the frame so far.
+    /// The hash of the frame's text so far.
     hash: XxHash32,
     text_len: u64,
     done: bool,
@@ -54,7 +54,7 @@ impl Chain {
         Ok(None)
     }
 
-    /// A frame ends.
+    /// Ends a frame.
     fn end(&mut self, frame: &FrameEnd) -> Result<Step, Error> {
         let hash = std::mem::replace(&mut self.hash, XxHash32::with_seed(0));
         let found = std::mem::take(&mut self.text_len);

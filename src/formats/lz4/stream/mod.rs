@@ -1,5 +1,5 @@
-//! The flow of LZ4 frames: `texts` cuts text, `assemble` joins coded blocks; `scan` finds the blocks of frames, `relay`
-//! has linked blocks decoded one after another, `chain` joins texts and checks them.
+//! The flow of LZ4 frames: `texts` cuts text, `assemble` joins coded blocks; `scan` finds the blocks of frames,
+//! `relay` makes stations decode linked blocks one after another, `chain` joins texts and checks them.
 
 use crate::formats::lz4::Frame;
 use crate::formats::lz4::walk::Walker;

@@ -1,5 +1,5 @@
-//! Has the blocks of a linked frame decoded, one job after another, because a match may begin in the text of the
-//! previous job.
+//! Makes stations decode the blocks of a linked frame, one job after another, because a match may begin in the text of
+//! the previous job.
 
 use super::tasks::{DECODE_LZ4, DecodeLz4};
 use crate::formats::lz4::block::{Blocks, DecodedBlocks, window};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The end of the text of a frame so far.
 pub(super) type History = Arc<Vec<u8>>;
 
-/// Has blocks decoded once those before them are.
+/// Makes a station decode blocks once the blocks before them are decoded.
 pub(super) fn add(relay: &Arc<Relay<History>>, blocks: Blocks, submitter: &Submitter) -> Ticket<DecodedBlocks> {
     let (duty, ticket) = Ticket::with_duty();
     let submitter = submitter.clone();

@@ -20,7 +20,7 @@ const MAX_BLOCKS: usize = 1024;
 
 /// The items that the scanner found, in order.
 pub(super) enum ScannedItem {
-    /// Blocks, and for linked blocks the relay that has them decoded. The flag says that the checksum of the text is
+    /// Blocks, and for linked blocks the relay to their decoder. The flag says that the checksum of the text is
     /// wanted.
     Blocks(Blocks, Option<Arc<Relay<History>>>, bool),
     Other(Rest),
@@ -50,7 +50,7 @@ pub(super) struct FrameEnd {
     pub end: u64,
 }
 
-/// A found item after issuing.
+/// An item that has been issued.
 pub(super) enum IssuedFound {
     Blocks { ticket: Ticket<DecodedBlocks>, count: u64, hashed: bool },
     Other(Rest),
@@ -59,7 +59,7 @@ pub(super) enum IssuedFound {
 impl Piece for ScannedItem {
     type Issued = IssuedFound;
 
-    /// The bytes, the text, and the part of it that linked blocks keep.
+    /// The memory for the bytes, the text, and the part of the text that linked blocks keep.
     fn charge(&self) -> u64 {
         let ScannedItem::Blocks(blocks, relay, _) = self else { return 0 };
         let text: usize = blocks.blocks.iter().map(|b| blocks.max_text(b.range.len(), b.stored)).sum();

@@ -27,7 +27,7 @@ pub(super) struct TextEnd {
     pub checksum: u32,
 }
 
-/// A cut item after issuing.
+/// An item that has been issued.
 pub(super) enum IssuedText {
     Blocks { ticket: Ticket<CodedBlocks>, text_len: u64, is_all: bool },
     End(TextEnd),
@@ -85,7 +85,7 @@ impl Texts {
 impl Input for Texts {
     fn room(&mut self) -> &mut [u8] {
         if self.len == self.text.len() {
-            // The room grows with the text so far, so small inputs do not pay for a large job.
+            // The buffer grows with the text so far, so small inputs do not pay for a large job.
             self.text.resize((self.len * 2).clamp(MIN_ROOM, JOB), 0);
         }
         &mut self.text[self.len..]

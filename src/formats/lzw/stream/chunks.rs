@@ -35,7 +35,7 @@ pub(super) struct IssuedChunk {
 impl Piece for ChunkPiece {
     type Issued = IssuedChunk;
 
-    /// The bytes, one text that is being written and one that is being decoded, and the decoder.
+    /// The memory for the bytes, for one text being written and one being decoded, and for the decoder.
     fn charge(&self) -> u64 {
         let Chunk { bytes, max_text, .. } = &self.chunk;
         (bytes.capacity() + 2 * max_text + DECODER + DECODER_RATIO * bytes.len()) as u64
@@ -76,7 +76,7 @@ impl Input for Chunks {
     fn filled(&mut self, n: usize) {
         let mut bytes = std::mem::take(&mut self.room);
         bytes.truncate(n);
-        // Unused room is freed, because there may be thousands of small files.
+        // Unused memory is freed, because there may be thousands of small files.
         bytes.shrink_to(2 * n);
         self.push(bytes, false);
         self.paused = false;

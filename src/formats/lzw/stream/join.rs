@@ -14,7 +14,7 @@ pub(super) struct Texts {
     relay: relay::Chunks,
     /// The permit of the chunk whose last text is being written.
     held: Option<Permit>,
-    /// The error after the text that was handed on.
+    /// The error that follows the text handed on so far.
     failed: Option<Error>,
     summary: StreamSummary,
 }
@@ -25,7 +25,7 @@ impl Texts {
         Texts { relay: Arc::clone(relay), held, failed, summary }
     }
 
-    /// The stream ends here.
+    /// Ends the stream.
     fn end(&mut self) -> Step {
         self.summary.streams = 1;
         let end = self.summary.bytes_in;

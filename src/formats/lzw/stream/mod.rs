@@ -1,5 +1,5 @@
-//! The flow of a `.Z` stream, which is only read: `chunks` cuts it anywhere, `relay` has the chunks decoded one after
-//! the other, `join` hands their text on.
+//! The flow of a `.Z` stream, which is only read: `chunks` cuts it anywhere, `relay` makes stations decode the chunks
+//! one after the other, `join` hands their text on.
 //!
 //! A code means nothing without those before it, so one stream keeps one core busy at a time; many files keep all of
 //! them busy. Only the end of the input ends a stream: data that follow it, even another `.Z`, would be taken for

@@ -1,4 +1,4 @@
-//! Has the chunks of a stream decoded, one after another: each job begins with the decoder that the previous one left.
+//! Submits the chunks of a stream one after another: each job begins with the decoder that the previous job left.
 //!
 //! A chunk may have more text than may be in memory at one time. Its job then ends early, and the joiner gets the
 //! decoder with the text so far. When it has taken that text, another job continues.
@@ -29,7 +29,7 @@ pub(super) enum End {
     Failed(Error),
 }
 
-/// Has a chunk decoded once those before it are.
+/// Makes a station decode a chunk once the chunks before it are decoded.
 pub(super) fn add(chunks: &Chunks, chunk: Chunk, submitter: &Submitter) -> Ticket<ChunkPart> {
     let (duty, ticket) = Ticket::with_duty();
     let submitter = submitter.clone();
@@ -40,7 +40,7 @@ pub(super) fn add(chunks: &Chunks, chunk: Chunk, submitter: &Submitter) -> Ticke
     ticket
 }
 
-/// Has more text decoded of the chunk of which a part was taken.
+/// Makes a station decode more text of a chunk, after a part of it was taken.
 pub(super) fn go_on(chunks: &Chunks, decoder: Box<ChunkDecoder>, submitter: &Submitter) -> Ticket<ChunkPart> {
     let (duty, ticket) = Ticket::with_duty();
     submit(Arc::clone(chunks), decoder, duty, submitter);
