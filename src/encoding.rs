@@ -45,7 +45,7 @@ pub enum Encoding {
         level: Level,
         /// A byte is inserted each time after this many bytes of text.
         interval: NonZeroU32,
-        /// The start of the generator of these bytes.
+        /// The seed of the generator of these bytes.
         seed: u64,
     },
     /// One `.hbz` stream.

@@ -36,7 +36,7 @@ pub struct SliceBits<'a> {
 }
 
 impl<'a> SliceBits<'a> {
-    /// Reads bits `start..end` of `data`. An `end` beyond the data means all of them.
+    /// Reads bits `start..end` of `data`. An `end` beyond the data means the end of the data.
     pub fn new(data: &'a [u8], start: u64, end: u64) -> Self {
         let end = end.min(data.len() as u64 * 8);
         SliceBits { data, at: start.min(end), end }

@@ -1,4 +1,4 @@
-//! Block to last column and origin.
+//! The forward transform: from a block to its last column and origin.
 //!
 //! bzip2 sorts rotations. Suffix sorters are faster, and never slow, but sort suffixes. On the block's least rotation L
 //! both orders are the same if the block is primitive (not a repetition of a shorter word): L is then a Lyndon word, so
@@ -13,7 +13,7 @@
 //! Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from it and
 //! the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come from its
 //! samples: 70 with every 16th row sampled, 62 with every second. Nothing was gained by compiling libsais with -O3 or
-//! for this very CPU, by huge pages for the suffix array, or by more room than libsais asks for. Sorting by keys of
+//! for this very CPU, by huge pages for the suffix array, or by more memory than libsais asks for. Sorting by keys of
 //! eight bytes is no alternative: 80 % of the suffixes of source code are still tied after eight bytes, 19 % after 64.
 //!
 //! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is the last column of
@@ -101,8 +101,8 @@ impl ForwardBwt {
         LastColumn { bytes: &self.last, origin }
     }
 
-    /// The same as [`ForwardBwt::sort`], for words that [`LmsSort`] takes. The block is the word, and bytes are
-    /// appended to it.
+    /// The same as [`ForwardBwt::sort`], for words that [`LmsSort`] takes. The block is the word; bytes are appended
+    /// to it and removed again.
     fn sort_by_lms(&mut self, block: &mut Vec<u8>, least: usize, times: usize) -> Option<u32> {
         let len = block.len();
         let lms = self.lms.as_mut().filter(|lms| times == 1 && lms.takes(len))?;
@@ -167,7 +167,7 @@ pub(super) mod tests {
         assert_eq!(made.origin as usize / times, row / times, "{what}, {} bytes: origin", block.len());
     }
 
-    /// `lms` and libsais give the same, whether a block's least rotation begins at its start, middle or end.
+    /// `lms` and libsais give the same column, whether a block's least rotation begins at its start, middle or end.
     #[test]
     fn by_lms_as_by_libsais() {
         let mut by_lms = ForwardBwt::new(Arc::default());

@@ -45,8 +45,8 @@ pub fn least(text: &[u8], candidates: &mut Vec<u32>) -> usize {
     two_pointers(text)
 }
 
-/// Collects the places at which runs of at least `RUN` least bytes begin and the least eight bytes follow. Returns
-/// false if there are more than `max`.
+/// Collects the positions at which a run of at least `RUN` least bytes begins, and whose eight bytes are the least.
+/// Returns false if there are more than `max`.
 fn collect<const RUN: usize>(text: &[u8], least_byte: u8, max: usize, candidates: &mut Vec<u32>) -> bool {
     let mut best = u64::MAX;
     for from in (0..text.len()).step_by(CHUNK) {
@@ -74,8 +74,8 @@ fn collect<const RUN: usize>(text: &[u8], least_byte: u8, max: usize, candidates
     true
 }
 
-/// Whether a run of `RUN` of this byte begins at any of the `CHUNK` positions from `at`. Always true near the end: a
-/// run there may continue around it.
+/// Whether a run of `RUN` of this byte begins at any of the `CHUNK` positions from `at`. Always true near the end,
+/// where a run may wrap around.
 #[inline]
 fn begins_run<const RUN: usize>(text: &[u8], at: usize, byte: u8) -> bool {
     let Some(window) = text.get(at..at + CHUNK + RUN - 1) else { return true };

@@ -142,8 +142,8 @@ fn symbols(entry: TableEntry) -> [u8; 4] {
     (entry >> 8).to_le_bytes()
 }
 
-/// Makes the entries for all values of `bits` bits: the code at their start, and what follows it, if anything: the
-/// entries from `1 << n` on for the `n` bits that a code leaves.
+/// Makes the entries for all values of `bits` bits: the code at their start, and the codes after it, if any. For the
+/// `n` bits that a code leaves, these are in `following` from index `1 << n` on.
 ///
 /// All entries that begin with the same code are made by one loop of additions, which vectorises. A table of English
 /// prose takes 44,000 instructions; looking up what follows each entry took 98,000.
@@ -170,7 +170,7 @@ fn join(singles: &[TableEntry], bits: u32, following: Option<&[TableEntry]>, ent
 /// other calls need not touch.
 #[inline(never)]
 fn join_all(singles: &[TableEntry], shortest: u32, most: u32, entries: &mut [TableEntry]) {
-    // What follows two codes, then what follows one, for each number of bits that they leave.
+    // The codes that follow two codes, then those that follow one, for each number of bits that they leave.
     let mut following = [0; 1 << LOOKUP_BITS];
     for codes in (1..most).rev() {
         let longer = following;
@@ -206,7 +206,7 @@ impl LookupTable {
         Ok(table)
     }
 
-    /// Lists the entries of single codes that a look-up of `bits` bits sees whole, in the order of the codes. Those
+    /// Lists the entries of single codes that a look-up of `bits` bits sees whole, in the order of the codes. Codes
     /// whose symbols the table does not return have just a length.
     fn list_singles(&self, lengths: &[u8], bits: u32, singles: &mut Vec<TableEntry>) {
         let end_of_block = lengths.len() as u16 - 1;
@@ -222,7 +222,7 @@ impl LookupTable {
     }
 
     /// Decodes a group of symbols by `entries` and writes them from `out[*len]` on. Returns true if the block ends in
-    /// it.
+    /// this group.
     #[inline(always)]
     fn decode_group<const BITS: u32>(
         &self,
@@ -254,7 +254,7 @@ impl LookupTable {
                 continue;
             }
             if code_count(entry) > 0 {
-                // All its symbols have been written, but only those that belong to the group count.
+                // All symbols of the entry have been written, but only those that belong to the group count.
                 bits.skip(self.bits_of(entry, left));
                 *len += left as usize;
                 return Ok(false);
@@ -300,7 +300,7 @@ pub struct GroupDecoder {
 /// The number of groups that one call of [`GroupDecoder::decode_groups`] decodes: few enough that their symbols stay in
 /// the L1 cache.
 const GROUPS_AT_ONCE: usize = 8;
-/// With fewer groups, entries of several codes save less than the 20,000 instructions a table that they take.
+/// With fewer groups, entries of several codes save less than making them takes: 20,000 instructions a table.
 /// Estimated: they save 25 look-ups a group, of 7 cycles each, and there are up to six tables.
 const FEW_GROUPS: usize = 256;
 /// The size of the buffer for [`GroupDecoder::decode_groups`]: the maximum number of bytes that it returns, plus the

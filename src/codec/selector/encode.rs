@@ -199,7 +199,7 @@ impl HuffmanTables {
         }
     }
 
-    /// Writes each selector as its place in a move-to-front list of the tables, in unary.
+    /// Writes each selector as its position in a move-to-front list of the tables, in unary.
     fn write_selectors(&self, out: &mut BitWriter) {
         let mut list = [0, 1, 2, 3, 4, 5];
         for &selector in &self.selectors {
