@@ -106,7 +106,7 @@ pub fn plan(
         });
         let cut = match cutting {
             Ok(cutting) => {
-                // Dropping it ends the other thread.
+                // Dropping `blocks` ends the other thread.
                 blocks.into_iter().try_for_each(|block| planning.add(&block))?;
                 cutting.join().unwrap_or_else(|_| Err(io::Error::other("the cutting thread panicked")))
             }
@@ -202,7 +202,7 @@ fn crc_of(block: &Text) -> u32 {
     crc.finish()
 }
 
-/// A part, as far as its two ends describe it.
+/// A part, as its beginning and its end describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
@@ -215,7 +215,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Reads both ends of a part.
+    /// Reads the beginning and the end of a part.
     ///
     /// # Errors
     /// [`Error::NotBzip2`] or [`Error::Truncated`], if it does not begin or end as a stream does; [`Error::Read`].

@@ -15,8 +15,8 @@ pub struct StreamSummary {
     pub blocks: u64,
     /// The number of bzip2 streams in the input: 1 when compressing (43 if perturbed); at least 1 when decompressing.
     pub streams: u64,
-    /// The largest block size that a stream in it has, in bytes: 100,000 times the level of a `.bz2` stream, for
-    /// example. 0 if no stream was read.
+    /// The largest block size of the streams, in bytes: 100,000 times the level of a `.bz2` stream, for example. 0 if
+    /// no stream was read.
     pub block_size: u32,
     /// The combined CRC of the last stream.
     pub combined_crc: u32,

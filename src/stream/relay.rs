@@ -26,7 +26,7 @@ impl<S> Relay<S> {
         self.next();
     }
 
-    /// A job has ended and left this state.
+    /// Passes on the state that a job leaves when it ends.
     pub fn pass(self: &Arc<Self>, state: S) {
         self.lock().0 = Some(state);
         self.next();

@@ -35,7 +35,7 @@ pub enum Fault {
     SaysCut,
     /// Returns a wrong result.
     Wrong(Wrong),
-    /// Panics when its name is asked, when it is asked how many jobs it wants, when it is dropped after retiring.
+    /// Panics when it is asked for its name or for how many jobs it wants, and when it is dropped after retiring.
     NamePanics,
     MostPanics,
     DropPanics,

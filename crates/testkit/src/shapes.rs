@@ -113,7 +113,7 @@ pub fn runs(len: usize, lengths: &[usize]) -> Vec<u8> {
     })
 }
 
-/// Calls `add` until there are `len` bytes, and drops what is too much.
+/// Calls `add` until there are `len` bytes, and drops the excess.
 fn filled(len: usize, mut add: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::with_capacity(len + 512);
     while out.len() < len {

@@ -262,7 +262,7 @@ mod tests {
     use crate::bits::append_bits;
     use hybz_testkit::shapes::{EDGES, SHAPES};
 
-    /// Checks that tables are written as predicted, and can be set again. That they are bzip2's is held by its bytes:
+    /// Checks that tables are written as predicted, and can be set again. That they are bzip2's is tested by bytes:
     /// `tests/library/identity.rs` compares texts of all shapes, and of all lengths where the number of tables changes.
     fn check(tables: &mut HuffmanTables, last: &[u8], what: &str) {
         let mut symbols = MtfSymbols::default();

@@ -22,7 +22,7 @@ use crate::formats::bzip2::stream::items::{Head, is_plausible, level_at};
 use crate::recover::marks::{MagicKind, Marks};
 use crate::settings::Settings;
 
-/// The items from the first one at or after byte `byte` of the file on that begin before bit `stop`.
+/// The items that begin before bit `stop`, from the first item at or after byte `byte` of the file on.
 pub(super) fn find_start(file: &Source, byte: u64, stop: u64, settings: &Settings) -> Result<Part, Error> {
     check_head(file)?;
     if byte == 0 {

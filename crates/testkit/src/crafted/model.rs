@@ -145,7 +145,7 @@ pub fn randomised_positions(len: usize) -> Vec<usize> {
     positions
 }
 
-/// Randomises a block, or undoes it.
+/// Randomises a block, or undoes the randomisation.
 pub fn randomise(block: &mut [u8]) {
     for at in randomised_positions(block.len()) {
         block[at] ^= 1;
