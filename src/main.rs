@@ -26,8 +26,8 @@ const OUT_OF_MEMORY: &[u8] =
     b": Out of memory. Less is needed with fewer threads and smaller blocks (-p1, -1), or with -s.\n";
 
 /// Called by the C library, without Rust's runtime, which would read /proc/self/maps and make a stack for a signal
-/// handler, only to name stack overflows: a tenth of all instructions of a call for 1 kB. `hybz_files::process` does
-/// what else it does before `main`. (Other C libraries do not give Rust the arguments before `main`.)
+/// handler, only to name stack overflows: a tenth of all instructions of a call for 1 kB. The runtime's other work
+/// before `main` is done by `hybz_files::process`. (Other C libraries do not give Rust the arguments before `main`.)
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 #[allow(unsafe_code)]
 // SAFETY: no other function has this name, since the attribute `no_main` leaves out Rust's `main`.

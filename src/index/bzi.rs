@@ -10,7 +10,7 @@
 
 use crate::crc;
 
-/// The first bytes of an index. Its line ends reveal a transfer that has changed line ends.
+/// The magic of an index. Its line ends reveal a transfer that has changed line ends.
 pub const MAGIC: [u8; 8] = *b"\x89BZI\r\n\x1a\n";
 /// The only version so far.
 const VERSION: u8 = 1;

@@ -335,7 +335,7 @@ impl Index {
     /// than `value`.
     ///
     /// Blocks have about the same length, so the record is estimated: this reads a few pages of the index, where
-    /// binary search would read 20 of a million records. Every third step bisects, in case they are very uneven.
+    /// binary search would read 20 of a million records. Every third step bisects, for lengths that are very uneven.
     fn first_after(&self, value: u64, most: u64, of: impl Fn(&Record) -> u64) -> Result<u64, Error> {
         let (mut low, mut high) = (0, self.header.records - 1);
         let (mut below, mut above) = (0, most);

@@ -26,7 +26,7 @@ pub struct InMemoryExpander {
     equal: u32,
 }
 
-/// The number of bytes looked at ahead: a window may begin in their first half.
+/// The number of bytes looked at: a window may begin in their first half.
 const AHEAD: usize = 2 * WINDOW;
 
 /// The text grew longer than `MAX_PLAIN_TEXT` bytes.

@@ -69,7 +69,7 @@ pub(super) fn assign(
     let mut named = 0;
     while named < count {
         let distinct = table.used + table.long.len();
-        // Distinct ones are then below 0.6 of text and programs, near 1 of random bytes (0.94 to the end).
+        // The distinct fraction is then below 0.6 in text and programs, near 1 in random bytes (0.94 to the end).
         let early = named > count / 8 && distinct * 4 > named * 3;
         let earlier = named > count / 32 && distinct * 16 > named * 15;
         let too_many = table.used + BATCH > (1 << max_bits) / 10 * 7 || table.long.len() > (count / 8).max(BATCH);

@@ -25,7 +25,7 @@ const AHEAD: usize = 48;
 const POSITIONS_PER_NAME: usize = 40;
 
 /// The budget of the rounds, in multiples of the number of positions; when it is spent, libsais takes over. In six
-/// files the rounds sort 0.2 to 2.5 times it, but a text can be crafted that needs 11 rounds over all positions.
+/// files the rounds take 0.2 to 2.5, but a text can be crafted that needs 11 rounds over all positions.
 const MAX_WORK: usize = 4;
 
 /// Memory for one ring. Nothing in it lasts from one ring to the next.

@@ -15,7 +15,7 @@ const LANES: usize = 4;
 
 in_registers!(__m256d, "avx2,bmi1,bmi2,lzcnt,popcnt");
 
-/// The four with those below `pivot` first, the four with the others first, and how many are below.
+/// Returns `four` with the numbers below `pivot` first, `four` with the others first, and how many are below.
 #[target_feature(enable = "avx2,popcnt")]
 #[inline]
 fn split(four: __m256d, pivot: u64) -> (__m256d, __m256d, usize) {
@@ -23,7 +23,7 @@ fn split(four: __m256d, pivot: u64) -> (__m256d, __m256d, usize) {
     (ordered(four, below), ordered(four, below ^ 15), below.count_ones() as usize)
 }
 
-/// The four with those in the mask first.
+/// Returns `four` with the numbers in the mask first.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn ordered(four: __m256d, mask: usize) -> __m256d {
