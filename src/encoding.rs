@@ -43,7 +43,7 @@ pub enum Encoding {
     Perturbed {
         /// The block size.
         level: Level,
-        /// A byte is inserted each time after this many bytes of text.
+        /// A byte is inserted after every `interval` bytes of text.
         interval: NonZeroU32,
         /// The seed of the generator of these bytes.
         seed: u64,

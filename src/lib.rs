@@ -85,7 +85,7 @@
 //!
 //! `docs/ARCHITECTURE.md` says how a block gets through the library, who holds it and what bounds memory.
 
-// Without `internals` their callers are missing: the command, hysort, libbz2, tests.
+// Without `internals` the callers of some items are missing: the command, hysort, libbz2, tests.
 #![cfg_attr(not(any(test, feature = "internals")), allow(dead_code, unused_imports))]
 
 mod adapter;

@@ -158,7 +158,7 @@ impl<R: Read> MultiBzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
+    /// A decoder with these settings, of which it uses the pool and whether trailing garbage is allowed.
     ///
     /// ```
     /// let settings = hybz::Settings::new().trailing_garbage(false);

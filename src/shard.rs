@@ -386,7 +386,7 @@ mod tests {
         }
     }
 
-    /// A source whose length in bits is no number of 64 bits.
+    /// A source whose length in bits does not fit into 64 bits.
     #[test]
     fn lengths_that_cannot_be() {
         struct Endless;

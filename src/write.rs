@@ -206,7 +206,7 @@ impl<W: Write> MultiBzDecoder<W> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
+    /// A decoder with these settings, of which it uses the pool and whether trailing garbage is allowed.
     ///
     /// ```
     /// use std::io::Write;

@@ -78,8 +78,8 @@ impl Encoder {
         self.tables.try_reserve(len)
     }
 
-    /// Appends to `out` the coded form of a block that is run-length-coded already: [1..=MAX_ENCODER_BLOCK] bytes,
-    /// with the CRC of its text. The block grows to twice its length meanwhile; afterwards it is unchanged.
+    /// Appends to `out` the coded form of a block that is run-length-coded already: 1 to MAX_ENCODER_BLOCK bytes, with
+    /// the CRC of its text. The block grows to twice its length meanwhile; afterwards it is unchanged.
     ///
     /// Returns the length of the last code: bzip2's library hands out only the whole bytes before that code.
     pub fn append(&mut self, block: &mut Vec<u8>, crc: u32, out: &mut BitWriter) -> u32 {
@@ -149,7 +149,7 @@ impl Encoder {
     /// Writes a block from its parts: the head of the block, then the codes.
     ///
     /// Returns `None` if no block of `block_len` bytes (before run-length decoding) can have these parts. Does not
-    /// check whether they are the parts of this block.
+    /// check whether the parts are those of this block.
     pub fn assemble(
         &mut self,
         coded: &CodedSymbols<'_>,

@@ -5,8 +5,8 @@
 //! soon. A suffix sorter does not need this. Perturbation costs size: no model can predict an inserted byte, which
 //! also breaks the context of the bytes around it.
 //!
-//! The bytes come from a seeded generator and are bytes that occur in the text, so the alphabet does not grow. Readers
-//! drop the inserted bytes unseen, so the generator is not part of the format.
+//! The inserted bytes come from a seeded generator and occur in the text, so the alphabet does not grow. Readers drop
+//! the inserted bytes unseen, so the generator is not part of the format.
 
 /// Appends `text` to `out`, with one more byte after every `interval` bytes, from the generator at `seed`.
 pub fn insert(text: &[u8], interval: usize, seed: u64, out: &mut Vec<u8>) {

@@ -7,15 +7,15 @@
 //!
 //! The decoded text does not depend on all bits of a block, so some are checked separately. The runs must be cut where
 //! bzip2 cuts them (300 zeros are 255 and 45; their rotation, 45 and 255, is the same text). A block that is so short
-//! that randomising would not change it must not claim to be randomised. Each table must be complete, as Huffman's are:
-//! the text does not confirm the length of a code that it does not use, but each bit of a table changes its Kraft sum,
-//! or the position of everything after it. The codes must end with the block. What remains is the origin of a periodic
-//! block, whose rotations tie: any of several rows gives the text, and one is bzip2's. [`Proof::ButOrigin`] marks
-//! this case, in which only coding again can tell.
+//! that randomising would not change it must not claim to be randomised. Each table must be complete, as Huffman's
+//! are: the text does not confirm the length of a code that is not used, but each bit of a table changes its Kraft
+//! sum, or the position of everything after it. The codes must end with the block. What remains is the origin of a
+//! periodic block, whose rotations tie: any of several rows gives the text, and one is bzip2's. [`Proof::ButOrigin`]
+//! marks this case, in which only coding again can tell.
 //!
 //! Unlike decoding, verification writes no text for a consumer, and reuses its memory. By samples of a whole process
 //! (one core, dickens), verification takes 0.22 of the time of coding, 3/4 of it for the inverse BWT and the codes;
-//! coding then takes 0.02 to 0.03 longer, because its caches have been overwritten.
+//! coding then takes longer by 0.02 to 0.03 of its time, because its caches have been overwritten.
 
 use super::bwt::rotation;
 use super::decoder::Decoder;

@@ -52,7 +52,7 @@ impl<C> CodedTicket<C> {
     }
 }
 
-/// Has the first free station encode a block, and another one verify it if `verify` says so.
+/// Lets the first free station encode a block, and another station verify it if `verify` says so.
 pub(crate) fn encode<T: Checked<Wrong = Mismatch>>(
     client: &Client,
     task: T,

@@ -1,6 +1,6 @@
 //! The scheduling rule, as pure functions of a [`Snapshot`].
 //!
-//! > A core starts a block only if it will finish before the accelerators reach the block.
+//! > A core starts a block only if it will finish it before the accelerators could finish all blocks.
 //!
 //! Cores and accelerators take blocks from one queue. An accelerator is many times as fast as a core but takes many
 //! blocks at once, so near the end of the input a core that starts one more block would be the last to finish: the

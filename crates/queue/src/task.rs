@@ -252,7 +252,7 @@ impl<O> Ticket<O> {
         }
     }
 
-    /// The output. Waits for it if `wait`; otherwise `None` says that it has not arrived yet.
+    /// The output. Waits for the output if `wait`; otherwise `None` says that it has not arrived yet.
     pub fn take(&self, wait: bool) -> Option<Result<O>> {
         if wait { Some(self.wait()) } else { self.poll() }
     }

@@ -41,7 +41,7 @@ pub enum Fault {
     DropPanics,
 }
 
-/// Faults with which every station for any work is tried. A wrong answer is not among them.
+/// The faults with which stations for any work are tested. A wrong answer is not among them.
 pub const USUAL: [Fault; 10] = [
     Fault::None,
     Fault::Slow,

@@ -219,7 +219,7 @@ fn de_bruijn(len: usize) -> Vec<u8> {
         if order % word.len() == 0 {
             out.extend(word.iter().map(|&bit| b'0' + bit));
         }
-        // The next Lyndon word: repeat this one to the full order, drop the ones at its end, raise the last zero.
+        // The next Lyndon word: repeat this one to the full order, drop the trailing 1 bits, raise the last 0.
         let period = word.len();
         word = (0..order).map(|i| word[i % period]).collect();
         while word.last() == Some(&1) {

@@ -63,7 +63,7 @@ fn record(verdict: &'static str, need: Need, test: &str, reason: &str) {
     let demand = std::env::var("HYBZ_DEMAND").unwrap_or_default();
     let demanded = demand.split(',').any(|demanded| demanded == word || demanded == "all");
     assert!(!demanded, "{reason}, and HYBZ_DEMAND={demand} demands {word}");
-    // One write call each, so that lines of several tests and processes do not mix.
+    // One write call for each line, so that lines of several tests and processes do not mix.
     let line = format!("{verdict}\t{test}\t{reason}\t{}\n", std::process::id());
     if !SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(line.clone()) {
         return;

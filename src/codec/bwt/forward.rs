@@ -1,11 +1,11 @@
 //! The forward transform: from a block to its last column and origin.
 //!
-//! bzip2 sorts rotations. Suffix sorters are faster, and never slow, but sort suffixes. On the block's least rotation L
-//! both orders are the same if the block is primitive (not a repetition of a shorter word): L is then a Lyndon word, so
-//! it has no border and is smaller than each of its suffixes. Suppose that suffix j of L is a proper prefix of suffix
-//! i, so that suffix i is suffix j followed by some u. Rotation i continues with u and rotation j with the beginning of
-//! L, and L < u with a difference inside u (otherwise u would be a border). So rotation j comes first, as does the
-//! shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
+//! bzip2 sorts rotations. Suffix sorters are faster, and never slow, but sort suffixes. For the block's least rotation
+//! L the two orders are the same if the block is primitive (not a repetition of a shorter word): L is then a Lyndon
+//! word, so it has no border and is smaller than each of its suffixes. Suppose that suffix j of L is a proper prefix
+//! of suffix i, so that suffix i is suffix j followed by some u. Rotation i continues with u and rotation j with the
+//! beginning of L, and L < u with a difference inside u (otherwise u would be a border). So rotation j comes first, as
+//! does the shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
 //!
 //! The suffix sorter is libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any
 //! block. Words of 300 kB to 1 MB are sorted by their LMS positions (`lms`), which is faster. (A build without libsais
@@ -48,7 +48,7 @@ pub struct LastColumn<'a> {
 }
 
 impl ForwardBwt {
-    /// A transform that looks up the origins of periodic blocks in `origins`, and adds to them.
+    /// A transform that looks up the origins of periodic blocks in `origins`, and adds new ones.
     pub fn new(origins: Arc<PeriodicOrigins>) -> Self {
         ForwardBwt {
             lms: Some(LmsSort::new()),

@@ -217,7 +217,7 @@ impl MainSort {
         false
     }
 
-    /// Fills the small buckets that have this letter second, unless their big bucket is completed: from both ends,
+    /// Fills the small buckets whose second letter is this one, unless their big bucket is completed: from both ends,
     /// because the small bucket that has the letter twice is the source of some of its own rotations.
     fn copy(&mut self, letter: u8, completed: &[bool; 256]) {
         let len = self.rows.len() as u32;

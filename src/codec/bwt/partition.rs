@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 pub fn partition<T: Copy>(entries: &mut [T], order: impl Fn(T) -> Ordering) -> Option<(usize, usize)> {
     let len = entries.len();
     // From front to back: equal up to `equal_front`, less up to `low`, not yet examined up to `high`, greater up to
-    // `equal_back`, equal.
+    // `equal_back`, then equal again.
     let (mut equal_front, mut low, mut high, mut equal_back) = (0, 0, len, len);
     loop {
         while low < high {

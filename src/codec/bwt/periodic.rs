@@ -1,6 +1,6 @@
 //! The origin of a block that is a word w repeated m times.
 //!
-//! Each rotation of such a block has m equal rows, and any of them as origin decodes to the same block. Which one is
+//! Each rotation of such a block has m equal rows, any of which as the origin gives the same block. Which one is
 //! written depends on how bzip2's sorts happen to leave equal rotations: in 31 % of random cases it is not the
 //! last, and there is no rule. Such blocks are common: in a file of zeros, all blocks but the last are periodic.
 //!
@@ -287,7 +287,7 @@ mod tests {
             let letter = |rng: &mut Rng| (rng.next_u64().trailing_zeros() * 2) as u8 + rng.below(2) as u8;
             let text: Vec<u8> = (0..450_000 / times).map(|_| letter(rng)).collect();
             let mut word = coded(&text);
-            // The rest of a run at the end must not continue in the next copy.
+            // A run at the end must not continue in the next copy.
             word.truncate(450_000 / times - 1);
             word.push(99);
             finished += usize::from(check(&word, times).expect("bzip2 makes such a block"));

@@ -1,7 +1,7 @@
 //! A suffix array by induced sorting (SA-IS; Nong, Zhang and Chan, DCC 2009), linear for any text, for builds without
 //! libsais.
 //!
-//! A suffix is S if it is less than the next one, else L; the last one is L, as the end of the text is less than
+//! A suffix is S if it is less than the next one, else L; the last suffix is L, as the end of the text is less than
 //! everything. An S that follows an L is LMS. The order of the LMS suffixes gives that of all: in a scan from the
 //! left, each suffix puts the L before it into its bucket, and in one from the right, the S before it. The same scans
 //! sort the LMS substrings, each from one LMS position to the next. Their ranks are a text of at most half the length,
@@ -131,8 +131,8 @@ impl<'a, T: Copy + Ord + Into<i64>> Sorter<'a, T> {
         }
     }
 
-    /// Replaces the suffixes, sorted by their LMS substrings, with the ranks of these substrings: at the end of the
-    /// array, in the order of the text. Returns the number of substrings, and the number of different ones.
+    /// Replaces the suffixes, sorted by their LMS substrings, with the ranks of these substrings, in the order of the
+    /// text, at the end of the array. Returns the number of substrings, and the number of different ones.
     fn name(&self, suffixes: &mut [i32]) -> (usize, usize) {
         let mut count = 0;
         for place in 0..suffixes.len() {

@@ -45,8 +45,8 @@ pub(super) fn find(part: &[i32], is_it: impl Fn(i32) -> bool) -> Option<usize> {
 }
 
 /// Replaces `text` with its BWT, under an end mark that is less than all bytes; the row of the whole text, whose entry
-/// is the mark, is left out. Returns the places of the suffixes whose positions are multiples of 2^`log`, without
-/// counting the suffix of the mark. `suffixes` is memory: as long as the text, plus [`EXTRA`].
+/// is the mark, is left out. Returns the rows of the suffixes whose positions are multiples of 2^`log`, not counting
+/// the mark's suffix. `suffixes` is memory: as long as the text, plus [`EXTRA`].
 pub fn last_column(text: &mut [u8], log: u8, suffixes: &mut [i32]) -> Vec<u32> {
     #[cfg(feature = "libsais")]
     {

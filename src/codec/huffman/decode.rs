@@ -10,10 +10,10 @@
 //! codes: `CanonicalCodes` decodes these symbols. In bzip2's own output one look-up in a hundred finds such an entry. A
 //! table with one code per entry needs twice the look-ups, and everything waits for them (7 to 8 cycles each).
 //!
-//! Measured on a Zen 5 core: 1.3 to 1.6 ns per symbol of text, 2.6 where every code has 8 bits. It took a quarter more
-//! when the last 15 symbols of a group were decoded code by code, instead of checking for the end of the group at each
-//! look-up. Decoding in smaller pieces, so that the move-to-front of one could overlap the codes of the next, gained
-//! nothing.
+//! Measured on a Zen 5 core: 1.3 to 1.6 ns per symbol of text, 2.6 where every code has 8 bits. It took a quarter
+//! longer when the last 15 symbols of a group were decoded code by code, instead of checking for the end of the group
+//! at each look-up. Decoding in smaller pieces, so that the move-to-front of one could overlap the codes of the next,
+//! gained nothing.
 //!
 //! The table is filled only if the lengths are at most complete (Kraft's sum at most 1). Over-subscribed lengths would
 //! write past the table's end, which caused a heap overflow in a fork of bzip2. See `LookupTable::new`.
@@ -43,7 +43,7 @@ pub struct CanonicalCodes {
 }
 
 impl CanonicalCodes {
-    /// Computes the codes from `lengths` [2..=258, each 1..=20], the code length of each symbol.
+    /// Computes the codes from `lengths` (2 to 258, each 1 to 20), the code length of each symbol.
     pub fn new(lengths: &[u8]) -> Self {
         let mut counts = [0i32; LENGTHS];
         for &length in lengths {
@@ -149,7 +149,7 @@ fn symbols(entry: TableEntry) -> [u8; 4] {
 /// prose takes 44,000 instructions; looking up what follows each entry took 98,000.
 fn join(singles: &[TableEntry], bits: u32, following: Option<&[TableEntry]>, entries: &mut [TableEntry]) {
     let mut at = 0;
-    // Kraft's inequality keeps all codes, one after the other, among the entries.
+    // By Kraft's inequality all codes, one after the other, fit into the entries.
     for &first in singles.iter().take_while(|first| bit_count(**first) <= bits) {
         let left = 1 << (bits - bit_count(first));
         let these = &mut entries[at..at + left];
@@ -272,8 +272,8 @@ impl LookupTable {
         Ok(false)
     }
 
-    /// The number of bits of the first `count` [1..=3] codes of an entry, without a branch, which would be mispredicted
-    /// once in a group: codes and MTF take 0.97 of the time.
+    /// The number of bits of the first `count` (1 to 3) codes of an entry, without a branch, which would be
+    /// mispredicted once in a group: codes and MTF take 0.97 of the time.
     #[inline(always)]
     fn bits_of(&self, entry: TableEntry, count: u32) -> u32 {
         let bits = |symbol: u8, counts: bool| u32::from(self.lengths[usize::from(symbol)]) * u32::from(counts);

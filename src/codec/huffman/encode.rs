@@ -77,7 +77,7 @@ impl Heap {
     }
 }
 
-/// Computes the code lengths for `frequencies` [2..=258 symbols, with a sum below 2^23].
+/// Computes the code lengths for `frequencies` (2 to 258 symbols, with a sum below 2^23).
 pub fn code_lengths(frequencies: &[u32], lengths: &mut [u8]) {
     let count = frequencies.len();
     let mut weights = [0u32; MAX_SYMBOLS];

@@ -6,10 +6,10 @@
 //!
 //! The loop's only branch is for far ranks. Run digits and ranks alternate without a pattern, and a mispredicted branch
 //! costs as much as ten symbols. A run digit is treated as rank 0, which leaves the list as it is, but it adds its
-//! weight instead of 1 and does not begin a run. The head of the list is in vector registers, where moving to front is
-//! byte shuffles with masks from a table: 16 entries with SSSE3, NEON and WebAssembly's SIMD, 16 or 64 with AVX2 and
-//! AVX-512 VBMI, and 8 in a plain 64-bit word elsewhere. Ranks beyond the head take longer: with 16 entries these are 1
-//! to 31 in a hundred, with 64 up to 14 (nci, ooffice).
+//! weight instead of 1 and does not begin a run. The head of the list is in vector registers, where moving to front
+//! takes byte shuffles with masks from a table: 16 entries with SSSE3, NEON and WebAssembly's SIMD, 16 or 64 with AVX2
+//! and AVX-512 VBMI, and 8 in a plain 64-bit word elsewhere. Ranks beyond the head take longer: with 16 entries these
+//! are 1 to 31 in a hundred, with 64 up to 14 (nci, ooffice).
 //!
 //! On a Zen 5 core, ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64 entries 1.5
 //! (1.5, 2.1), 256 entries 2.7 for any ranks, the plain word 4. With VBMI, the ranks in each piece of 400 symbols
@@ -261,7 +261,7 @@ impl RunState {
     /// Counts one symbol, after which `front` is at the front of the list.
     #[inline(always)]
     fn step(&mut self, symbol: u8, front: u8, runs: &mut [u32]) {
-        // All ones if a run begins. In WebAssembly, LLVM makes a branch of choices by a condition.
+        // All ones if a run begins. In WebAssembly, LLVM would turn a conditional choice into a branch.
         let begins = ((1 - i32::from(symbol)) >> 31) as u32;
         // The word is written even if no run begins: the next run that begins overwrites it.
         runs[self.runs] = self.len as u32 | u32::from(front);

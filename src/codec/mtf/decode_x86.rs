@@ -87,7 +87,7 @@ impl RunState {
                 let at = left.trailing_zeros();
                 *run = self.len as u32 | u32::from(to_front(usize::from(word[at as usize])));
                 left &= left.wrapping_sub(1);
-                // The bits after this symbol's, up to the next one's, times 256. (This symbol's is a one.)
+                // The bits after this symbol's bit, up to the next symbol's, times 256. (This symbol's bit is one.)
                 self.len += ((ones & (left ^ left.wrapping_sub(1))) >> at << 7) - u64::from(ONE / 2);
             }
             self.runs += count;
@@ -120,7 +120,7 @@ impl RunState {
     }
 }
 
-/// Which of 64 symbols begin a run, the lowest bits of all, and whether any takes two bytes.
+/// Which of 64 symbols begin a run, the lowest bit of each, and whether any takes two bytes.
 #[inline(always)]
 fn kinds(symbols: &[u8; WORD + 1]) -> (u64, u64, bool) {
     let (mut begins, mut digits, mut two_bytes) = (0, 0, 0);

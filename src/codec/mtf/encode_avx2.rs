@@ -1,4 +1,4 @@
-//! The list itself, with its first 16 entries in a register, as in the decoder: for CPUs with AVX2.
+//! Encodes by the list itself, whose first 16 entries are in a register, as in the decoder: for CPUs with AVX2.
 //!
 //! Nine of ten ranks of text are below 16. A byte of such a rank is found by one comparison, and one shuffle by a mask
 //! from a table moves it to the front. Other bytes are searched for in rows of 16. On a Zen 3 this is 1.5 to 1.8 times

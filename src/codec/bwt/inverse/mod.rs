@@ -42,7 +42,7 @@ const MIN_ROWS: usize = 4096;
 const MIN_ROWS_IN_LANES: usize = 1 << 15;
 /// Twice the memory that the lanes need together, so that a lane may walk more than its share.
 const LANES_BYTES: usize = 2 * MAX_BLOCK;
-/// The text of a block, computed in the plainest way. `column` [1..=2^24] is the last column, `origin` one of its rows.
+/// The text of a block, computed in the plainest way. `column` (1 to 2^24 bytes) is the last column, `origin` a row.
 pub fn plain(column: &[u8], origin: u32) -> Vec<u8> {
     let mut next = [0usize; 256];
     for &byte in column {
@@ -117,7 +117,7 @@ impl Inverse {
     /// Builds T from the runs of the last column.
     ///
     /// `runs` has a word for each run: its start, shifted left by 8, and its byte. The last word only gives the end of
-    /// the last run, which is `rows` [1..=MAX_BLOCK]. The first run begins at 0, and the starts do not decrease.
+    /// the last run, which is `rows` (1 to MAX_BLOCK). The first run begins at 0, and the starts do not decrease.
     pub fn build(&mut self, runs: &[u32], rows: usize) {
         assert!(rows <= MAX_BLOCK, "a block has at most 900,000 rows");
         if self.table.len() < rows {

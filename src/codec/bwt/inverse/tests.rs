@@ -18,7 +18,7 @@ fn fast(inverse: &mut Inverse, column: &[u8], origin: u32) -> Vec<u8> {
     inverse.pieces().collect::<Vec<_>>().concat()
 }
 
-/// Memories with which `check` inverts columns: a whole one, and one that grows with the blocks.
+/// The memories with which `check` inverts columns: one of full size, and one that grows with the blocks.
 pub fn memories() -> [Inverse; 2] {
     let mut whole = Inverse::default();
     whole.try_reserve(MAX_BLOCK).unwrap();

@@ -4,8 +4,8 @@ use super::{Inverse, MIN_ROWS_IN_LANES, Segment};
 use std::array::from_fn;
 
 /// The number of lanes. What decides it is how many loads a core can keep in flight, not their latency. The walk alone
-/// takes, on a Zen 5, 0.82 ns a byte with 24 lanes, 0.71 with 40, 0.69 with 48 and 0.65 with 56; all steps of decoding
-/// are no faster with 56 than with 48. In WebAssembly 24 are best, and elsewhere nothing has been measured.
+/// takes, on a Zen 5, 0.82 ns a byte with 24 lanes, 0.71 with 40, 0.69 with 48 and 0.65 with 56; decoding as a whole
+/// is no faster with 56 than with 48. In WebAssembly 24 are best, and elsewhere nothing has been measured.
 const LANES: usize = if cfg!(target_arch = "x86_64") { 48 } else { 24 };
 /// The min number of rows per splitter.
 const ROWS_PER_SPLITTER: usize = 512;
@@ -20,7 +20,7 @@ pub(super) const MAX_SPLITTERS: usize = 1024;
 const IDLE: usize = (1 << 20) - 1;
 /// The first rung of the first ladder.
 const LADDERS: usize = 1 << 20;
-/// The entries at which lanes begin segments: the entries that were in the splitters' rows.
+/// The entries at which lanes begin segments: those that the jumps in the splitters' rows replace.
 const ENTRIES: usize = LADDERS + MAX_SPLITTERS * STEPS;
 /// The number of entries of T.
 pub(super) const TABLE: usize = ENTRIES + MAX_SPLITTERS;

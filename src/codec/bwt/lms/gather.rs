@@ -1,8 +1,8 @@
-//! LMS positions: positions of type S, each after one of type L. A position is of type S if its rotation is smaller
-//! than the rotation at the next position.
+//! LMS positions: the positions of type S that follow a position of type L. A position is of type S if its rotation is
+//! smaller than the rotation at the next position.
 //!
-//! The word is a ring that begins at its least rotation, so position 0 is of type S, the last one of type L, and
-//! position 0 an LMS position.
+//! The word is a ring that begins at its least rotation, so position 0 is of type S, the last position of type L, and
+//! position 0 therefore LMS.
 
 /// The number of positions examined together.
 const CHUNK: usize = 64;
@@ -27,7 +27,7 @@ pub(super) fn room(len: usize) -> usize {
 pub(super) fn gather(text: &[u8], len: usize, room: &mut [i32]) -> usize {
     assert!(len >= 2 && text.len() > len && text[len] == text[0] && room.len() >= self::room(len));
     // The text is read from its end, so the positions are written from the end of `room`. The last position of the
-    // text is of type L, so `len` is the first one found.
+    // text is of type L, so `len` is the first LMS position found.
     let mut first = room.len();
     let mut next_is_small = 1;
     let mut end = len;

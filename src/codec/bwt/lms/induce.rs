@@ -1,13 +1,13 @@
 //! The last column from the sorted LMS positions: the last step of induced sorting (G. Nong, S. Zhang, W. H. Chan: Two
 //! efficient algorithms for linear time suffix array construction, IEEE Transactions on Computers, 2011).
 //!
-//! Rows of the same first byte are neighbours, those of type L first. A pass upwards goes from row to row: for each
+//! Rows with the same first byte are neighbours, those of type L first. A pass upwards goes from row to row: for each
 //! row, the rotation that begins one byte earlier, if it is of type L, goes into the next free row for its first byte.
 //! A pass downwards does the same for type S. The byte before a rotation is its row's byte of the last column.
 //!
 //! An entry is a position (upper 24 bits) and the byte before it (lowest 8). So where the next entry goes, and whether
 //! the next position is of the other type, is known before the text is read. There is no branch: entries whose
-//! predecessor is of the other type go into one more bucket. Two rows are visited at a time, because neighbouring rows
+//! predecessor is of the other type go into an extra bucket. Two rows are visited at a time, because neighbouring rows
 //! often have the same byte before them, and the second row would then wait for the store of the first row's head:
 //! both heads are loaded, and the second is one further if the bytes are equal.
 

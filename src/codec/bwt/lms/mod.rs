@@ -36,8 +36,8 @@ pub(super) const BEFORE: usize = 2;
 /// The number of bytes after the word in a ring: the word's first byte, and any seven bytes that can be read.
 pub(super) const AFTER: usize = 8;
 
-/// Shorter words are left to libsais: `hybz -s`, whose blocks have 200 kB, promises 2.6 MB. Without libsais they are
-/// sorted here: in WebAssembly level 1 went from 0.71 to 1.06 of level 9's speed (reymont; xml 0.76 to 1.08).
+/// Shorter words are left to libsais: `hybz -s`, whose blocks have 200 kB, promises to need 2.6 MB. Without libsais
+/// they are sorted here: in WebAssembly level 1 went from 0.71 to 1.06 of level 9's speed (reymont; xml 0.76 to 1.08).
 pub(super) const MIN: usize = if cfg!(feature = "libsais") { 300_000 } else { 10_000 };
 
 /// Positions have 19 bits in `order`, and at most half of a word's bytes are LMS positions.

@@ -115,7 +115,7 @@ fn distribute(names: &[i32], entries: &mut [u64], ends: &mut [u32]) -> usize {
         (digits, first_digit) = (digits + 1, first_digit * distinct);
     }
     let part = KEYS / (first_digit * distinct);
-    // For the upper part: a division by the number of names, as a multiplication.
+    // The upper part is a division by the number of names, done as a multiplication.
     let factor = (part << 20) / distinct;
     let ring = |at: usize| names[at % names.len()];
     let mut key = (1..=digits).fold(0, |key, at| key * distinct + ring(at) as u64);
@@ -233,10 +233,10 @@ impl Rounds<'_> {
     }
 }
 
-/// The first group of two or more that begins at place `at` or later.
+/// The first group of two or more positions that begins at index `at` or later.
 #[inline(always)]
 fn next_group(starts: &[u64], at: usize, len: usize) -> Option<(usize, usize)> {
-    // Bit i: place i begins a group, and the next place does not.
+    // Bit i: index i begins a group, and the next index does not.
     let long = |word: usize| {
         let next = starts.get(word + 1).map_or(1, |next| next & 1);
         starts[word] & !(starts[word] >> 1 | next << 63)
