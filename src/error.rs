@@ -117,7 +117,7 @@ pub enum Error {
         /// That version.
         version: u8,
     },
-    /// The index does not fit the compressed file: it is another file's, or the file has changed since.
+    /// The index does not fit the compressed file: it belongs to another file, or the file has changed since.
     ForeignIndex {
         /// The position in the compressed file, in bits, at which the file differs from the index.
         bit_offset: u64,

@@ -79,7 +79,7 @@ pub enum IndexKind {
 pub(crate) enum Magic {
     /// The whole magic.
     Whole,
-    /// The beginning of its magic, of this many bytes, after which the data end.
+    /// The first bytes of its magic, this many, after which the data end.
     Part(usize),
     /// The bytes do not match.
     No,

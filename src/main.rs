@@ -57,7 +57,7 @@ fn start() -> u8 {
     })
 }
 
-/// One call of the program. Not inlined, because its stack frame would then be taken before `main` has checked the size
+/// One call of the program. Not inlined: otherwise its stack frame would be taken before `main` has checked the size
 /// of the stack.
 #[inline(never)]
 fn call() -> u8 {

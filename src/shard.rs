@@ -1,7 +1,7 @@
 //! Compresses one file in parts, on any machines, and joins the parts to the file that bzip2 would have written.
 //!
 //! bzip2 ends a block between two runs, and its state at the start of a block is the same as at the start of a stream.
-//! A shard of whole blocks therefore has the same code alone as in the middle of its file, and a part is an ordinary
+//! A shard of whole blocks is therefore coded the same alone as in the middle of its file, and a part is an ordinary
 //! `.bz2` stream. [`plan`] finds shards: it cuts the text as the encoder does, without coding it. [`Joiner`] appends
 //! the blocks of the parts to each other, shifted by some bits. It need not decode them, because the combined CRC of
 //! two sequences of blocks follows from the CRCs of both: combined(AB) = combined(A) rotated left by the number of B's

@@ -1,4 +1,4 @@
-//! Coding with verification: every coded block is decoded by another station before the joiner gets it
+//! Coding with verification: another station (if any) decodes every coded block before the joiner gets it
 //! ([`schedule::Checked`](crate::schedule::Checked) explains the steps, and which station is blamed for a wrong block).
 //!
 //! The joiner has one ticket for all steps. The permit of a block's piece lives until the block is written.

@@ -15,7 +15,7 @@
 //! Accelerators may check as well ([`Checked::check_class`]), but only to say that an output is right: what they do not
 //! confirm, they decline, and a core judges it.
 //!
-//! Each step is a task that the one before it submits, so no thread waits.
+//! Each step is a task that the step before it submits, so no thread waits.
 
 use super::class::Class;
 use super::core::Core;

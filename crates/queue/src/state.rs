@@ -191,8 +191,8 @@ impl<J> State<J> {
         self.workers.len() - 1
     }
 
-    /// Records that a worker has started. It takes `max_batch` tasks in one batch, of at most `max_bytes` bytes if that
-    /// is more than one task.
+    /// Records that a worker has started. It takes up to `max_batch` tasks in one batch, and several only if they have
+    /// at most `max_bytes` bytes.
     pub fn ready(&mut self, id: Id, max_batch: usize, max_bytes: u64) {
         let worker = &mut self.workers[id];
         (worker.max_batch, worker.max_bytes) = (max_batch.max(1), max_bytes);

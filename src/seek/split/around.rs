@@ -88,7 +88,7 @@ impl<'a> Around<'a> {
         Ok(())
     }
 
-    /// The bit at which the codes of a block end, if they are codes, and if that is after the byte.
+    /// The bit at which the codes of a block end, if they are codes and end after the byte.
     fn end_of_block(&mut self, bit: u64) -> Result<Option<u64>, Error> {
         let all = self.here / 8 + REACH;
         loop {
