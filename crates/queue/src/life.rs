@@ -156,7 +156,7 @@ impl Shared {
 
     /// Does the waiting tasks on the caller's thread as long as no worker would do them.
     pub(super) fn work_here(self: &Arc<Self>) {
-        // (Before the state's lock: while another caller works, the state has a worker for everything.)
+        // (Taken before the state's lock: while another caller works, the state has a worker for everything.)
         let mut caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
         let mut inner = self.lock();
         if !inner.state.is_unserved() {

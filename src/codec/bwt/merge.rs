@@ -38,12 +38,12 @@ pub fn rows(len: usize) -> [usize; 2] {
     [len - len / 3, len.div_ceil(3)]
 }
 
-/// The number of words with the bits of such a block.
+/// The number of words in `bits` for such a block.
 pub fn word_count(len: usize) -> usize {
     2 * (rows(len)[0] / 32 + 1)
 }
 
-/// The number of bytes before rows of such a block: its length, plus one for an end mark in the sample.
+/// The number of bytes in `bytes` for such a block: its length, plus one for an end mark in the sample.
 pub fn byte_count(len: usize) -> usize {
     rows(len).iter().sum()
 }
