@@ -186,7 +186,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// The next output. [`Error::Read`] is not the end: another call resumes.
+    /// The next output. After [`Error::Read`] another call resumes.
     fn next(&mut self) -> Result<Option<Text>, Error> {
         if self.broken.is_none() {
             match self.source.pull(&mut self.driver) {

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// Text of up to this many bytes is passed on as plain bytes. Longer text of one block is nearly all runs (a block of
-/// 900,000 bytes can stand for 46,620,000) and stays run-length-coded, to be expanded piece by piece when it is
+/// Text of up to this many bytes is passed on as plain bytes. A longer text of one block is nearly all runs (a block
+/// of 900,000 bytes can expand to 46,620,000); it stays run-length-coded, and is expanded piece by piece when it is
 /// written.
 pub const MAX_PLAIN_TEXT: usize = 2 << 20;
 
@@ -66,7 +66,7 @@ pub enum Text {
     Compact(Compact),
 }
 
-/// The short form from which the pieces of a text are made.
+/// The compact form of a text, from which its pieces are decoded.
 pub trait Expand: fmt::Debug + Send + Sync {
     /// The number of bytes of text.
     fn text_len(&self) -> u64;
@@ -74,7 +74,7 @@ pub trait Expand: fmt::Debug + Send + Sync {
     fn pieces(self: Arc<Self>) -> Box<dyn Iterator<Item = Vec<u8>> + Send + Sync>;
 }
 
-/// Text in the short form from which it is made.
+/// Text in its compact form.
 #[derive(Clone, Debug)]
 pub struct Compact(pub Arc<dyn Expand>);
 
@@ -105,7 +105,7 @@ impl Text {
         }
     }
 
-    /// The text as one slice, or `None` if it is run-length-coded. Several parts are first joined in `room`.
+    /// The text as one slice, or `None` if it is run-length-coded. Parts, and compact text, are copied to `room`.
     pub fn plain<'a>(&'a self, room: &'a mut Vec<u8>) -> Option<&'a [u8]> {
         match self {
             Text::Plain(bytes) => Some(bytes),

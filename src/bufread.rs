@@ -1,7 +1,7 @@
-//! Encoder and decoders that are read from, and read their input from an inner [`BufRead`].
+//! An encoder and decoders that implement `Read`, and take their input from an inner [`BufRead`].
 //!
 //! [`BzDecoder`] consumes exactly the bytes of the first stream: the bytes after that stream can then be read from the
-//! inner reader. The encoder and the decoder of all streams read to the end, and are those of [`read`](crate::read).
+//! inner reader. The encoder and the decoder of all streams are those of [`read`](crate::read); both read to the end.
 //!
 //! ```
 //! use std::io::{BufRead, Read};
@@ -21,7 +21,7 @@ use crate::flow::driver::Driver;
 use crate::settings::Settings;
 use std::io::BufRead;
 
-/// Reads the first stream from `R`, of any format that hybz reads, and is read as its text. Leaves `R` exactly at the
+/// Decodes the first stream in `R`, of any format that hybz reads; reading yields its text. Leaves `R` exactly at the
 /// end of the stream.
 ///
 /// `R` never advances past the end of the stream, and is at the end once `read` has returned `Ok(0)`; before that it is

@@ -1,7 +1,7 @@
 //! The kernels that this processor runs.
 //!
-//! The variable `HYBZ_CPU` of the environment (`portable`, `avx2`) leaves out those that need more, so that tests and
-//! benches reach each kernel on any machine. It changes no byte of any output.
+//! The variable `HYBZ_CPU` of the environment (`portable`, `avx2`) leaves out kernels that need more, so that tests
+//! and benches reach each kernel on any machine. It changes no byte of any output.
 
 use std::sync::LazyLock;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))]
@@ -10,12 +10,12 @@ use std::{
     mem, ptr,
 };
 
-/// What a kernel needs, each with all before it.
+/// What a kernel needs; each level includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     /// What every processor of the architecture has.
     Portable,
-    /// SSSE3 to AVX2, and the bit instructions of the same time.
+    /// SSSE3 to AVX2, and the bit instructions of the same generation.
     Avx2,
     Avx512,
 }
@@ -37,7 +37,7 @@ pub(crate) use has;
 
 /// Whether this processor has a feature.
 ///
-/// glibc asks the processor before `main`. std would ask again, by seven CPUID instructions, each of which leaves a
+/// glibc asks the processor before `main`. std would ask again, by seven CPUID instructions, each of which exits a
 /// virtual machine: 41 us of the 830 that `hybz -c` takes for 1 kB on a Zen 5.
 macro_rules! found {
     ($feature:tt) => {
@@ -50,7 +50,7 @@ pub(crate) use found;
 /// Where glibc keeps a feature: the number of the leaf in sys/platform/x86.h, the register, the bit.
 type Place = (u32, usize, u32);
 
-/// The place of a feature. One that is missing here does not compile: std would be asked for it without a word.
+/// The place of a feature. One that is missing here does not compile; else std would silently be asked.
 pub(crate) const fn place_of(feature: &str) -> Place {
     match feature.as_bytes() {
         b"pclmulqdq" => (0, 2, 1),
@@ -73,7 +73,7 @@ pub(crate) const fn place_of(feature: &str) -> Place {
     }
 }
 
-/// What glibc says of the feature at a place, if it is glibc 2.33 or later.
+/// What glibc, if it is 2.33 or later, says about the feature at this place.
 pub(crate) fn loader_found((leaf, register, bit): Place) -> Option<bool> {
     Some((*LEAF)?(leaf).active[register] >> bit & 1 != 0)
 }

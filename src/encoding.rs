@@ -43,9 +43,9 @@ pub enum Encoding {
     Perturbed {
         /// The block size.
         level: Level,
-        /// A byte is inserted each time after this many bytes of text.
+        /// A byte is inserted after every `interval` bytes of text.
         interval: NonZeroU32,
-        /// The start of the generator of these bytes.
+        /// The seed of the generator of these bytes.
         seed: u64,
     },
     /// One `.hbz` stream.
@@ -91,7 +91,7 @@ impl Encoding {
         }
     }
 
-    /// The two ends of a stream to be written.
+    /// The input and the output end of a stream to be written.
     pub(crate) fn encode(self, pool: &Pool, options: BlockOptions) -> Ends {
         match self {
             Encoding::Bzip2 { level, streams } => bzip2::stream::encode(level, streams, options),
@@ -116,7 +116,7 @@ impl Encoding {
         }
     }
 
-    /// The two ends for text of this length, which is stored if the format has a field for it.
+    /// The same encoding for text of this length, which is stored if the format has a field for it.
     pub fn text_len(self, len: u64) -> Encoding {
         match self {
             #[cfg(feature = "lz4")]

@@ -62,7 +62,7 @@ pub enum Error {
     Read(io::Error),
     /// Writing the output failed.
     Write(io::Error),
-    /// The input does not begin with `BZh1` to `BZh9`, nor as another format that may be read.
+    /// The input does not begin with `BZh1` to `BZh9`, and is of no other format that may be read.
     NotBzip2,
     /// The input does not begin like a stream of the only format that the called function reads. An example of such a
     /// function is [`hbz::List::read`](crate::hbz::List::read).
@@ -112,12 +112,12 @@ pub enum Error {
     NotAnIndex,
     /// The index is damaged.
     BadIndex(&'static str),
-    /// The index has a version that this library does not know: a newer one has made it.
+    /// The index has a version that this library does not know: a newer library has made it.
     NewerIndex {
         /// That version.
         version: u8,
     },
-    /// The index does not fit the compressed file: it is another file's, or the file has changed since.
+    /// The index does not fit the compressed file: it belongs to another file, or the file has changed since.
     ForeignIndex {
         /// The position in the compressed file, in bits, at which the file differs from the index.
         bit_offset: u64,
@@ -179,7 +179,7 @@ impl fmt::Display for Error {
                 write!(f, "block {block} at bit {bit_offset} is too large to be decoded in bounded memory")
             }
             Error::Memory { block, needs, allowed } => {
-                // The number of MB is rounded so that allowing that many is enough.
+                // The number of MB is rounded up, so that allowing that many is enough.
                 let (needs, allowed) = (needs.div_ceil(1 << 20), allowed >> 20);
                 write!(f, "block {block} needs {needs} MB of memory, but {allowed} are allowed")
             }

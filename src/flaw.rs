@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Flaw {
     /// There is neither a block magic nor an end magic where one is required.
     Magic,
-    /// The empty streams that say that the next one is perturbed spell half of a mark.
+    /// The empty streams that mark the next stream as perturbed spell only half of a mark.
     PerturbationMark,
     /// The symbol map contains no symbol.
     SymbolMap,

@@ -21,11 +21,11 @@ pub enum Format {
     Lz4,
     /// `.Z`. It has neither blocks nor CRCs.
     Lzw,
-    /// gzip, which is recognised and not read.
+    /// gzip, which is recognised but not read.
     Gzip,
-    /// xz, which is recognised and not read.
+    /// xz, which is recognised but not read.
     Xz,
-    /// zstd, which is recognised and not read.
+    /// zstd, which is recognised but not read.
     Zstd,
 }
 
@@ -45,8 +45,8 @@ pub enum Formats {
     /// All that hybz reads, recognised by their first bytes.
     #[default]
     All,
-    /// `.bz2` only, like bzip2: a perturbed one ([`Encoding::Perturbed`](crate::Encoding::Perturbed)) has the inserted
-    /// bytes.
+    /// `.bz2` only, like bzip2: the text of a perturbed one ([`Encoding::Perturbed`](crate::Encoding::Perturbed)) has
+    /// the inserted bytes.
     Bzip2,
 }
 
@@ -79,7 +79,7 @@ pub enum IndexKind {
 pub(crate) enum Magic {
     /// The whole magic.
     Whole,
-    /// The beginning of its magic, of this many bytes, after which the data end.
+    /// The first bytes of its magic, this many, after which the data end.
     Part(usize),
     /// The bytes do not match.
     No,

@@ -56,7 +56,7 @@ pub mod formats {
         }
     }
 }
-/// The door to devices: what stations of GPUs are made of, here and in hysort.
+/// Access to devices: what stations of GPUs are made of, here and in hysort.
 pub mod gpu {
     pub use crate::station::gpu::Offload;
     pub use hybz_gpu::*;

@@ -32,9 +32,9 @@
 //!
 //! # Threads, memory and GPUs
 //!
-//! The work of all streams is done by the stations of a [`Pool`], which any number of streams share. Without one of
-//! their own they use [`Pool::global`], with a thread for each core. [`Lanes`] add the GPUs of a build with the feature
-//! `cuda`.
+//! The work of all streams is done by the stations of a [`Pool`], which any number of streams share. Streams without a
+//! pool of their own use [`Pool::global`], with a thread for each core. [`Lanes`] add the GPUs of a build with the
+//! feature `cuda`.
 //!
 //! ```
 //! use hybz::{Lanes, Pool, Settings};
@@ -48,8 +48,8 @@
 //!
 //! # Reading at any place
 //!
-//! A [`seek::Reader`] decodes only the blocks that hold the text that is wanted. It finds them by an
-//! [`index`](mod@index), which is made once for each file.
+//! A [`seek::Reader`] decodes only the blocks that hold the wanted text. It finds them by an [`index`](mod@index),
+//! which is made once for each file.
 //!
 //! ```
 //! use hybz::{Settings, index::Index, seek::Reader};
@@ -83,9 +83,9 @@
 //! The first three are on by default. Without features the library needs no C compiler, and builds for
 //! `wasm32-unknown-unknown`.
 //!
-//! How a block gets through the library, who holds it and what bounds memory is in `docs/ARCHITECTURE.md`.
+//! `docs/ARCHITECTURE.md` says how a block gets through the library, who holds it and what bounds memory.
 
-// Without `internals` their callers are missing: the command, hysort, libbz2, tests.
+// Without `internals` the callers of some items are missing: the command, hysort, libbz2, tests.
 #![cfg_attr(not(any(test, feature = "internals")), allow(dead_code, unused_imports))]
 
 mod adapter;

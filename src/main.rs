@@ -26,11 +26,11 @@ const OUT_OF_MEMORY: &[u8] =
     b": Out of memory. Less is needed with fewer threads and smaller blocks (-p1, -1), or with -s.\n";
 
 /// Called by the C library, without Rust's runtime, which would read /proc/self/maps and make a stack for a signal
-/// handler, only to name stack overflows: a tenth of all instructions of a call for 1 kB. What else it does before
-/// `main`, `hybz_files::process` does. (Other C libraries do not give Rust the arguments before `main`.)
+/// handler, only to name stack overflows: a tenth of all instructions of a call for 1 kB. The runtime's other work
+/// before `main` is done by `hybz_files::process`. (Other C libraries do not give Rust the arguments before `main`.)
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 #[allow(unsafe_code)]
-// SAFETY: no other function has this name, since the attribute `no_main` leaves Rust's out.
+// SAFETY: no other function has this name, since the attribute `no_main` leaves out Rust's `main`.
 #[unsafe(no_mangle)]
 extern "C" fn main() -> i32 {
     start().into()
@@ -57,7 +57,7 @@ fn start() -> u8 {
     })
 }
 
-/// One call of the program. Not inlined, because its stack frame would then be taken before `main` has checked the size
+/// One call of the program. Not inlined: otherwise its stack frame would be taken before `main` has checked the size
 /// of the stack.
 #[inline(never)]
 fn call() -> u8 {

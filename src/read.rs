@@ -1,4 +1,4 @@
-//! Encoder and decoders that are read from: they read their input from an inner [`Read`].
+//! An encoder and decoders that implement [`Read`], and take their input from an inner [`Read`].
 //!
 //! | type | reads | is read as |
 //! |---|---|---|
@@ -42,7 +42,7 @@ use std::io::{BufReader, Read};
 /// The size of [`BzDecoder`]'s reads, and so the maximum that it reads past the end of the stream.
 const READ_CHUNK: usize = 64 << 10;
 
-/// Reads text from `R`, and is read as one `.bz2` stream with bzip2's exact bytes.
+/// Compresses the text in `R`; reading yields one `.bz2` stream with bzip2's exact bytes.
 ///
 /// ```
 /// use std::io::Read;
@@ -84,7 +84,7 @@ reader!(
     inner => inner, inner, inner
 );
 
-/// Reads the first stream from `R`, of any format that hybz reads, and is read as its text.
+/// Decodes the first stream in `R`, of any format that hybz reads; reading yields its text.
 ///
 /// At the end of the stream `read` returns `Ok(0)` and reads no more from `R`. `R` is read through a buffer of 64 KiB,
 /// so up to that much after the end of the stream is lost; [`bufread::BzDecoder`](crate::bufread::BzDecoder) loses
@@ -133,7 +133,7 @@ reader!(
     inner => inner.get_ref(), inner.get_mut(), inner.into_inner()
 );
 
-/// Reads all consecutive streams from `R`, of any format that hybz reads, and is read as their text.
+/// Decodes all consecutive streams in `R`, of any format that hybz reads; reading yields their text.
 ///
 /// ```
 /// use std::io::Read;
@@ -158,7 +158,7 @@ impl<R: Read> MultiBzDecoder<R> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
+    /// A decoder with these settings, of which it uses the pool and whether trailing garbage is allowed.
     ///
     /// ```
     /// let settings = hybz::Settings::new().trailing_garbage(false);
@@ -188,8 +188,8 @@ impl<R: Read> MultiBzDecoder<R> {
 }
 
 impl<R> MultiBzDecoder<R> {
-    /// The blocks and streams known so far, if it [records](Self::recording) them: all of them once `read` has returned
-    /// `Ok(0)`, before that the blocks whose text has been handed out.
+    /// The blocks and streams known so far, if the decoder [records](Self::recording) them: all of them once `read`
+    /// has returned `Ok(0)`, before that the blocks whose text has been handed out.
     pub fn recorder(&self) -> Option<&Recorder> {
         self.0.source.recorder.as_ref()
     }

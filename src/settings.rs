@@ -111,10 +111,10 @@ impl Settings {
 
     /// Which coded blocks are decoded again and compared with their text before they are written; by default none.
     ///
-    /// A station other than its maker decodes each block: always a core, and another core if there is one. A wrong
-    /// block is counted ([`StationReport::wrong`](crate::StationReport::wrong)) and coded again by a core; if it is
-    /// wrong again, that is [`Error::Miscoded`](crate::Error::Miscoded). With [`Verify::All`] compressing takes a
-    /// quarter longer.
+    /// Each block is decoded by a core that did not code it, if there is one; lanes of GPUs may confirm what a lane
+    /// has coded. A wrong block is counted ([`StationReport::wrong`](crate::StationReport::wrong)) and coded again by
+    /// a core; if it is wrong again, that is [`Error::Miscoded`](crate::Error::Miscoded). With [`Verify::All`]
+    /// compressing takes a quarter longer.
     ///
     /// ```
     /// use hybz::{Settings, Verify};
@@ -172,7 +172,7 @@ impl Settings {
         self
     }
 
-    /// The number of bytes of compressed input scanned in one step, so that tests can put boundaries at any place.
+    /// The number of bytes of compressed input scanned in one step, so that tests can put boundaries at any position.
     #[cfg(any(test, feature = "internals"))]
     pub fn scan_chunk(mut self, bytes: usize) -> Self {
         self.scan_chunk = Some(bytes);

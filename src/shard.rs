@@ -1,7 +1,7 @@
 //! Compresses one file in parts, on any machines, and joins the parts to the file that bzip2 would have written.
 //!
 //! bzip2 ends a block between two runs, and its state at the start of a block is the same as at the start of a stream.
-//! A shard of whole blocks therefore has the same code alone as in the middle of its file, and a part is an ordinary
+//! A shard of whole blocks is therefore coded the same alone as in the middle of its file, and a part is an ordinary
 //! `.bz2` stream. [`plan`] finds shards: it cuts the text as the encoder does, without coding it. [`Joiner`] appends
 //! the blocks of the parts to each other, shifted by some bits. It need not decode them, because the combined CRC of
 //! two sequences of blocks follows from the CRCs of both: combined(AB) = combined(A) rotated left by the number of B's
@@ -106,7 +106,7 @@ pub fn plan(
         });
         let cut = match cutting {
             Ok(cutting) => {
-                // Dropping it ends the other thread.
+                // Dropping `blocks` ends the other thread.
                 blocks.into_iter().try_for_each(|block| planning.add(&block))?;
                 cutting.join().unwrap_or_else(|_| Err(io::Error::other("the cutting thread panicked")))
             }
@@ -202,7 +202,7 @@ fn crc_of(block: &Text) -> u32 {
     crc.finish()
 }
 
-/// A part, as far as its two ends describe it.
+/// A part, as its beginning and its end describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
@@ -215,7 +215,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Reads both ends of a part.
+    /// Reads the beginning and the end of a part.
     ///
     /// # Errors
     /// [`Error::NotBzip2`] or [`Error::Truncated`], if it does not begin or end as a stream does; [`Error::Read`].
@@ -386,7 +386,7 @@ mod tests {
         }
     }
 
-    /// A source whose length in bits is no number of 64 bits.
+    /// A source whose length in bits does not fit into 64 bits.
     #[test]
     fn lengths_that_cannot_be() {
         struct Endless;

@@ -13,10 +13,10 @@ pub struct StreamSummary {
     pub bytes_out: u64,
     /// The number of its blocks.
     pub blocks: u64,
-    /// The number of bzip2 streams in the input: 1 when compressing (43 if perturbed); at least 1 when decompressing.
+    /// The number of streams read or written: by an encoder 1 (43 if perturbed), unless it is set to write several.
     pub streams: u64,
-    /// The largest block size that a stream in it has, in bytes: 100,000 times the level of a `.bz2` stream, for
-    /// example. 0 if no stream was read.
+    /// The largest block size of the streams, in bytes: 100,000 times the level of a `.bz2` stream, for example. 0 if
+    /// no stream was read.
     pub block_size: u32,
     /// The combined CRC of the last stream.
     pub combined_crc: u32,

@@ -37,7 +37,7 @@ pub(crate) struct Row {
     pub index: IndexKind,
     /// The decoder; `None` if the format is only recognised.
     pub coding: Option<Coding>,
-    /// How it is read with the index in the file.
+    /// How a file of this format is read by the index in it.
     pub by_index: Option<ByIndex>,
 }
 
@@ -53,20 +53,20 @@ pub(crate) struct ByIndex {
     pub list: fn(&mut dyn ReadSeek) -> Result<List, Error>,
 }
 
-/// A file that can be read and sought in.
+/// A file that supports reading and seeking.
 pub(crate) trait ReadSeek: io::Read + io::Seek {}
 impl<R: io::Read + io::Seek> ReadSeek for R {}
 
 /// How a format is decoded.
 #[derive(Clone, Copy)]
 pub(crate) struct Coding {
-    /// The two ends of a stream to be decoded.
+    /// The input and the output end of a stream to be decoded.
     pub decode: fn(&Decoding) -> Ends,
     /// Makes the detector of a stream's end; `None` if a stream ends where its input does.
     pub end: fn() -> Option<Box<dyn StreamEndDetector>>,
 }
 
-/// An output end that takes out of a perturbed `.bz2` what was inserted into its text.
+/// An output end that removes from a perturbed `.bz2` the bytes that were inserted into its text.
 pub(crate) fn restored(collect: Box<dyn Collect>) -> Box<dyn Collect> {
     Box::new(bzip2::perturbed::Restored::new(collect))
 }
@@ -259,7 +259,7 @@ impl Formats {
         (self == Formats::All || format == Format::Bzip2) && format.row().coding.is_some()
     }
 
-    /// The format of data that begin with these bytes, if it is one of these.
+    /// The format of data that begin with these bytes, if it is one of these formats.
     ///
     /// ```
     /// use hybz::{Format, Formats};

@@ -1,4 +1,4 @@
-//! Encoder and decoders that are written to: they write their output to an inner [`Write`].
+//! An encoder and decoders that implement [`Write`], and write their output to an inner [`Write`].
 //!
 //! | type | takes | writes |
 //! |---|---|---|
@@ -97,7 +97,7 @@ impl<W: Write> BzEncoder<W> {
         encoder
     }
 
-    /// The written blocks so far, if it [records](Self::recording) them: all of them after
+    /// The blocks written so far, if the encoder [records](Self::recording) them: all of them after
     /// [`try_finish`](Self::try_finish). Line ends are not counted.
     pub fn recorder(&self) -> Option<&Recorder> {
         self.0.recorder.as_ref()
@@ -206,7 +206,7 @@ impl<W: Write> MultiBzDecoder<W> {
         Self::with_settings(inner, &Settings::new())
     }
 
-    /// A decoder with these settings, of which it uses the pool and whether garbage may follow.
+    /// A decoder with these settings, of which it uses the pool and whether trailing garbage is allowed.
     ///
     /// ```
     /// use std::io::Write;

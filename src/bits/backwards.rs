@@ -1,10 +1,10 @@
 //! Writes a bit string from its end to its beginning, the order in which ANS produces bits.
 //!
-//! Bits collect in a 64-bit word, the last ones lowest. A flush stores all eight bytes of the word, but only the whole
-//! bytes count, as in `BitWriter`; memory then holds them in reading order. The length of the string, and with it its
-//! alignment within a byte, is known only when its first bit is written. [`BackWriter::append_to`] therefore shifts the
-//! finished string into place a word at a time, which takes less time than keeping a list of all parts and writing them
-//! again in order.
+//! Bits collect in a 64-bit word, the string's last bits lowest. A flush stores all eight bytes of the word, but only
+//! the whole bytes count, as in `BitWriter`; in memory these bytes are in reading order. The length of the string, and
+//! with it its alignment within a byte, is known only when its first bit is written. [`BackWriter::append_to`]
+//! therefore shifts the finished string into place a word at a time, which takes less time than keeping a list of all
+//! parts and writing them again in order.
 
 use super::{BitWriter, append_bits};
 

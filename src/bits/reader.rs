@@ -8,15 +8,15 @@
 
 /// A source of bits in order.
 pub trait BitSource {
-    /// Returns the next `n` bits (1 to 32), the first bit in the highest place. Returns `None` and consumes nothing if
+    /// Returns the next `n` bits (1 to 32) as a number, the first bit highest. Returns `None` and consumes nothing if
     /// fewer than `n` bits are left.
     fn bits(&mut self, n: u32) -> Option<u32>;
 
     /// The position of the next bit, counted from the first bit of the data.
     fn position(&self) -> u64;
 
-    /// Reads a number in unary: the ones up to the next zero, and that zero. At `max` ones (1 to 8) it stops without
-    /// consuming a zero.
+    /// Reads a number in unary: the ones up to the next zero, and that zero. After `max` ones (1 to 8) it stops
+    /// without consuming a zero.
     fn unary(&mut self, max: u32) -> Option<u32> {
         for ones in 0..max {
             if self.bits(1)? == 0 {
@@ -36,7 +36,7 @@ pub struct SliceBits<'a> {
 }
 
 impl<'a> SliceBits<'a> {
-    /// Reads bits `start..end` of `data`. An `end` beyond the data means all of them.
+    /// Reads bits `start..end` of `data`. An `end` beyond the data means the end of the data.
     pub fn new(data: &'a [u8], start: u64, end: u64) -> Self {
         let end = end.min(data.len() as u64 * 8);
         SliceBits { data, at: start.min(end), end }

@@ -13,7 +13,7 @@ pub struct BitWriter {
     bytes: Vec<u8>,
     /// The number of whole bytes.
     at: usize,
-    /// The last bits, at the low end. The bits above the lowest `used` are left over and mean nothing.
+    /// The last `used` bits, at the low end. The bits above them are leftovers and mean nothing.
     word: u64,
     /// The number of bits of `word` that count: at most 7 between calls.
     used: u32,
@@ -111,19 +111,19 @@ impl BitWriter {
         &self.bytes[..self.at]
     }
 
-    /// Drops the whole bytes. The bits after them (at most seven) stay, and the next write continues after them.
+    /// Drops the whole bytes. The last bits (at most seven) stay, and the next write continues after these bits.
     pub fn forget_whole_bytes(&mut self) {
         self.at = 0;
     }
 
-    /// Fills the last byte with zero bits.
+    /// Pads the last byte with zero bits.
     pub fn align(&mut self) {
         if self.used > 0 {
             self.write(0, 8 - self.used);
         }
     }
 
-    /// Returns all bytes, the last one filled with zero bits.
+    /// Returns all bytes, the last one padded with zero bits.
     pub fn finish(mut self) -> Vec<u8> {
         self.align();
         self.bytes.truncate(self.at);
@@ -133,7 +133,7 @@ impl BitWriter {
 
 /// Appends the first `bit_len` bits of `bytes`, at any alignment of `out`. Panics if `bytes` has fewer bits.
 ///
-/// It moves eight bytes a step, as the funnel shift of two neighbouring words.
+/// Each step copies eight bytes, by a funnel shift of two neighbouring words.
 pub fn append_bits(out: &mut BitWriter, bytes: &[u8], bit_len: u64) {
     let whole = (bit_len / 8) as usize;
     let rest = (bit_len % 8) as u32;
@@ -163,7 +163,7 @@ pub fn append_bits(out: &mut BitWriter, bytes: &[u8], bit_len: u64) {
     }
 }
 
-/// Appends the `bit_len` bits from bit `from` on.
+/// Appends the `bit_len` bits of `bytes` from bit `from` on.
 pub fn append_bits_from(out: &mut BitWriter, bytes: &[u8], from: u64, bit_len: u64) {
     let byte = (from / 8) as usize;
     let head = ((8 - from % 8) % 8).min(bit_len);
@@ -176,7 +176,7 @@ pub fn append_bits_from(out: &mut BitWriter, bytes: &[u8], from: u64, bit_len: u
     }
 }
 
-/// Replaces up to `count` bits from bit `start` on, as far as the data reach.
+/// Replaces `count` bits from bit `start` on with those of `value`; bits past the end of the data are dropped.
 pub fn set_bits(data: &mut [u8], start: u64, value: u64, count: u64) {
     for i in 0..count {
         let (byte, bit) = (((start + i) / 8) as usize, 7 - (start + i) % 8);

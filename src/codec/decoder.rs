@@ -11,8 +11,8 @@
 //!
 //! The fast path returns a block only if everything is regular and the CRC is right. In any other case (a randomised
 //! block, over-subscribed codes, bits that are not a code, data that end early, a wrong CRC) it decides nothing: the
-//! reference decoder decodes the block again, and its result counts. Only the reference decoder therefore defines which
-//! blocks are accepted, and a bug in the fast path can cost time but cannot accept or reject a block.
+//! reference decoder decodes the block again, and its result counts. The reference decoder alone therefore defines
+//! which blocks are accepted, and a bug in the fast path can cost time but cannot accept or reject a block.
 
 use super::bwt::inverse;
 use super::header::Bz2BlockHeader;
@@ -167,7 +167,7 @@ impl Decoder {
         }
     }
 
-    /// The steps of a device: returns the run-length-coded text of a block whose header has been read, and the bit
+    /// Does what a device does: returns the run-length-coded text of a block whose header has been read, and the bit
     /// after its last code.
     #[cfg(test)]
     pub fn coded_text(&mut self, header: Bz2BlockHeader, data: &[u8], start: u64, end: u64) -> Option<(Vec<u8>, u64)> {

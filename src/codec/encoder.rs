@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 /// Encodes the blocks of `.bz2` streams, bit for bit as bzip2 1.0.8 does.
 ///
-/// It owns all memory that the steps work in, about 9 bytes for each byte of the longest block so far. A block
-/// therefore allocates nothing but its own result.
+/// It owns all memory that the steps work in, about 9 bytes for each byte of the longest block so far. Encoding a
+/// block therefore allocates nothing but the result.
 #[derive(Debug)]
 pub struct Encoder {
     /// The text of a block that came in several parts.
@@ -27,7 +27,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder with its own memory of the origins of periodic blocks.
+    /// An encoder with its own store of the origins of periodic blocks.
     pub fn new() -> Self {
         Self::with_memo(Arc::default())
     }
@@ -78,10 +78,10 @@ impl Encoder {
         self.tables.try_reserve(len)
     }
 
-    /// Appends to `out` the coded form of a block that is run-length-coded already: [1..=MAX_ENCODER_BLOCK] bytes, with
-    /// the CRC of its text. The block needs room for twice its length; afterwards it is unchanged.
+    /// Appends to `out` the coded form of a block that is run-length-coded already: 1 to MAX_ENCODER_BLOCK bytes, with
+    /// the CRC of its text. The block grows to twice its length meanwhile; afterwards it is unchanged.
     ///
-    /// Returns the length of the last code: bzip2's library holds the bits after the byte before that code back.
+    /// Returns the length of the last code: bzip2's library hands out only the whole bytes before that code.
     pub fn append(&mut self, block: &mut Vec<u8>, crc: u32, out: &mut BitWriter) -> u32 {
         let LastColumn { bytes, origin } = self.bwt.transform(block);
         self.symbols.encode(bytes);
@@ -149,7 +149,7 @@ impl Encoder {
     /// Writes a block from its parts: the head of the block, then the codes.
     ///
     /// Returns `None` if no block of `block_len` bytes (before run-length decoding) can have these parts. Does not
-    /// check whether they are the parts of this block.
+    /// check whether the parts are those of this block.
     pub fn assemble(
         &mut self,
         coded: &CodedSymbols<'_>,
@@ -183,7 +183,7 @@ fn write_head(used: &[bool; 256], tables: &HuffmanTables, alphabet: usize, origi
     out
 }
 
-/// The number of bits from the magic to the symbol map, with all parts of the map.
+/// The maximum number of bits from the magic to the symbol map, both included.
 const HEAD_BITS: u64 = 48 + 32 + 1 + 24 + 16 + 256;
 
 fn append_head(

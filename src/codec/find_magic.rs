@@ -1,11 +1,11 @@
 //! Finds where blocks may begin: the 48-bit magic, at any bit offset.
 //!
 //! Whatever the magic's bit offset in its first byte, it fills the three bytes after that byte with known values. For
-//! each byte of the data a set of 8 bits tells at which offsets it could be the first, the second or the third of these
-//! three. The search intersects three such sets and fully compares only the offsets that are left: in noise, one in two
-//! million bytes. With AVX2 the sets come from two shuffles, by the low and by the high nibble (the "Teddy" idea of
-//! Hyperscan, G. Langdale 2015): 32 bytes in some 15 instructions, 22 GB/s on a Zen 5 core. Other CPUs look them up in
-//! tables of 256.
+//! each byte of the data, three sets of 8 bits tell at which offsets the byte could be the first, the second and the
+//! third of these. The search intersects three such sets and fully compares only the offsets that are left: in noise,
+//! one in two million bytes. With AVX2 the sets come from two shuffles, by the low and by the high nibble (the "Teddy"
+//! idea of Hyperscan, G. Langdale 2015): 32 bytes in some 15 instructions, 22 GB/s on a Zen 5 core. Other CPUs look
+//! them up in tables of 256.
 //!
 //! Finding a magic proves nothing: it can also occur inside a block, by chance or on purpose. Only the chain of blocks
 //! decides.

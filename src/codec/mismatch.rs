@@ -11,7 +11,7 @@ pub enum Mismatch {
     Undecodable(DecodeError),
     /// It encodes another text.
     Text,
-    /// A part of it has a value that no encoder writes, or that does not belong to this text.
+    /// A part of the block has a value that no encoder writes, or that does not belong to this text.
     Part(&'static str),
 }
 

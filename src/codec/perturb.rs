@@ -1,12 +1,12 @@
 //! Perturbation (A. Deshpande, section 5.2.2): a byte inserted into the text after every k-th of its bytes.
 //!
-//! A string sort that compares in fixed steps needs as many rounds as the longest repeat is long. A byte inserted at a
-//! fixed distance breaks repeats whose positions do not differ by a multiple of k, so the sort ends soon. A suffix
-//! sorter does not need it. Perturbation costs size: no model can predict an inserted byte, and it breaks the context
-//! of the bytes around it.
+//! In a string sort that compares in fixed steps, the number of rounds grows with the length of the longest repeat. A
+//! byte inserted at a fixed distance breaks repeats whose positions do not differ by a multiple of k, so the sort ends
+//! soon. A suffix sorter does not need this. Perturbation costs size: no model can predict an inserted byte, which
+//! also breaks the context of the bytes around it.
 //!
-//! The bytes come from a seeded generator and are bytes that occur in the text, so the alphabet does not grow. Readers
-//! drop them without looking, so the generator is not part of the format.
+//! The inserted bytes come from a seeded generator and occur in the text, so the alphabet does not grow. Readers drop
+//! the inserted bytes unseen, so the generator is not part of the format.
 
 /// Appends `text` to `out`, with one more byte after every `interval` bytes, from the generator at `seed`.
 pub fn insert(text: &[u8], interval: usize, seed: u64, out: &mut Vec<u8>) {
@@ -49,7 +49,7 @@ impl Letters {
     }
 }
 
-/// [`Inserter`] forgets the letters after this many bytes: the alphabets of later blocks shall not grow by those of
+/// [`Inserter`] forgets the letters after this many bytes: the alphabets of later blocks should not grow by those of
 /// earlier ones.
 const FORGET: usize = 900_000;
 

@@ -1,21 +1,21 @@
 //! Verifies a coded block of a `.bz2` stream: decodes it and compares the result with the original text.
 //!
 //! The text is compared byte by byte, because the caller still has it, to code it again if need be. Comparing length
-//! and CRC alone would miss one wrong block in four billion, and take as long. Text that travels run-length-coded is
-//! compared in that form, and by the CRC that was computed when it was read. The decoder shares no code with the
+//! and CRC alone would miss one wrong block in four billion, and take as long. Text that is passed on run-length-coded
+//! is compared in that form, and by the CRC that was computed when it was read. The decoder shares no code with the
 //! encoder. Verification does not tell whether bzip2 would have chosen the same tables: only coding again would.
 //!
 //! The decoded text does not depend on all bits of a block, so some are checked separately. The runs must be cut where
 //! bzip2 cuts them (300 zeros are 255 and 45; their rotation, 45 and 255, is the same text). A block that is so short
-//! that randomising would not change it must not claim to be randomised. Each table must be complete, as Huffman's are:
-//! the text does not confirm the length of a code that it does not use, but each bit of a table changes its Kraft sum,
-//! or the position of everything after it. The codes must end with the block. What remains is the origin of a periodic
-//! block, whose rotations tie: any of several rows gives the text, and one is bzip2's. [`Proof::ButOrigin`] marks
-//! this case, in which only coding again can tell.
+//! that randomising would not change it must not claim to be randomised. Each table must be complete, as Huffman's
+//! are: the text does not confirm the length of a code that is not used, but each bit of a table changes its Kraft
+//! sum, or the position of everything after it. The codes must end with the block. What remains is the origin of a
+//! periodic block, whose rotations tie: any of several rows gives the text, and one is bzip2's. [`Proof::ButOrigin`]
+//! marks this case, in which only coding again can tell.
 //!
 //! Unlike decoding, verification writes no text for a consumer, and reuses its memory. By samples of a whole process
 //! (one core, dickens), verification takes 0.22 of the time of coding, 3/4 of it for the inverse BWT and the codes;
-//! coding then takes 0.02 to 0.03 longer, because its caches have been overwritten.
+//! coding then takes longer by 0.02 to 0.03 of its time, because its caches have been overwritten.
 
 use super::bwt::rotation;
 use super::decoder::Decoder;
@@ -80,16 +80,16 @@ impl DecodedVerifier {
     }
 
     /// Whether `block` is certainly the result of encoding `text`: its codes end at bit `end_bit`, and another decoder
-    /// has made `decoded` of them. False if [`Decoder::verify`] must decide, as it must for a periodic block.
+    /// has decoded them to `decoded`. False if [`Decoder::verify`] must decide, as it must for a periodic block.
     pub fn confirms(&mut self, block: &CodedBlock, text: &Text, decoded: DecodedForm<'_>, end_bit: u64) -> bool {
         let is_repetition = |bytes: &[u8]| rotation::period(bytes) != bytes.len();
         let (block_len, crc, same) = match decoded {
-            // Only a text that is a repetition can have a block that is one.
+            // Only a text that is a repetition can have a block that is a repetition.
             DecodedForm::Text { bytes, rows } if !is_repetition(bytes) => {
                 (rows, crc::checksum(bytes), is_text(text, bytes))
             }
-            // It searches for the runs itself: those that a reader has listed may be what is wrong. And a block that is
-            // no repetition has one origin.
+            // The runs are searched for again: those that a reader has listed may be what is wrong. And a block that
+            // is no repetition has only one origin.
             DecodedForm::Text { .. } | DecodedForm::RunLength(_) => {
                 self.coded.clear();
                 let crc = run_length_code(text, &mut self.room, &mut self.coded);
@@ -105,12 +105,12 @@ impl DecodedVerifier {
     }
 }
 
-/// What another decoder has made of a block.
+/// The result of another decoder for a block.
 #[derive(Clone, Copy, Debug)]
 pub enum DecodedForm<'a> {
     /// Its run-length-coded text.
     RunLength(&'a [u8]),
-    /// Its text, by one cycle of `rows` rows, in which runs are cut as bzip2 cuts them.
+    /// Its text, decoded along one cycle of `rows` rows; its runs are cut as bzip2 cuts them.
     Text {
         /// The text.
         bytes: &'a [u8],
@@ -146,7 +146,7 @@ impl Decoder {
         Ok(found.proof)
     }
 
-    /// Compares the opened block with its text. Returns its CRC, and whether its runs are cut as bzip2 cuts them.
+    /// Compares the opened block with its text. Returns the text's CRC, and whether runs are cut as bzip2 cuts them.
     fn compare(&mut self, text: &Text, rows: usize) -> Result<(u32, bool), Mismatch> {
         if !matches!(text, Text::RunLength { .. }) {
             let mut expander = InMemoryExpander::with_room(std::mem::take(&mut self.room), rows);

@@ -12,7 +12,7 @@ use super::{portable, times_x};
 use crate::cpu;
 use std::array;
 
-/// What the high and the low half of 16 bytes are multiplied by to fold them `bytes` further on.
+/// The factors of the high and the low half of 16 bytes that fold these `bytes` further on.
 const fn distance(bytes: usize) -> [u64; 2] {
     [times_x(1, bytes as u32 * 8 + 64) as u64, times_x(1, bytes as u32 * 8) as u64]
 }

@@ -7,7 +7,7 @@ type Tables = [[u32; 256]; 16];
 /// `TABLES[n][byte]`: what `byte` adds to the CRC if `n` bytes follow it, bytes reversed.
 #[cfg(not(target_arch = "wasm32"))]
 static TABLES: Tables = tables();
-/// Made at the first use: they would be a quarter of the npm package.
+/// Made at the first use: stored, they would be a quarter of the npm package.
 #[cfg(target_arch = "wasm32")]
 static TABLES: std::sync::LazyLock<Tables> = std::sync::LazyLock::new(tables);
 

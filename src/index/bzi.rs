@@ -10,7 +10,7 @@
 
 use crate::crc;
 
-/// The first bytes of an index. The others reveal a transfer that has changed line ends.
+/// The magic of an index. Its line ends reveal a transfer that has changed line ends.
 pub const MAGIC: [u8; 8] = *b"\x89BZI\r\n\x1a\n";
 /// The only version so far.
 const VERSION: u8 = 1;
@@ -94,7 +94,7 @@ impl IndexHeader {
             blocks: u64_at(bytes, 40),
             streams: u64_at(bytes, 48),
         };
-        // Every other field follows from these, or must be 0. No stream is shorter than 14 bytes, no block than 14.
+        // Every other field follows from these, or must be 0. No stream and no block is shorter than 14 bytes.
         let parts = header.blocks.checked_add(header.streams).and_then(|parts| parts.checked_add(1));
         let fits = header.streams > 0
             && parts == Some(header.records)

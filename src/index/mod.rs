@@ -258,7 +258,7 @@ impl Index {
         self.find_by(number - 1, all, |record| record.lines)
     }
 
-    /// The block of the last record at which `of` is at most `value`. At the last record of all it is `most`.
+    /// The block of the last record at which `of` is at most `value`; at the index's last record `of` is `most`.
     fn find_by(&self, value: u64, most: u64, of: impl Fn(&Record) -> u64) -> Result<Option<Block>, Error> {
         let after = self.first_after(value, most, &of)?;
         let block = self.block(after - 1)?;
@@ -334,8 +334,8 @@ impl Index {
     /// The number of the first record at which `of` exceeds `value`. At the last record `of` is `most`, which is more
     /// than `value`.
     ///
-    /// Blocks have about the same length, so the place is estimated: this reads a few pages of the index, where binary
-    /// search would read 20 of a million records. Every third step halves, in case the lengths are very uneven.
+    /// Blocks have about the same length, so the record is estimated: this reads a few pages of the index, where
+    /// binary search would read 20 of a million records. Every third step bisects, for lengths that are very uneven.
     fn first_after(&self, value: u64, most: u64, of: impl Fn(&Record) -> u64) -> Result<u64, Error> {
         let (mut low, mut high) = (0, self.header.records - 1);
         let (mut below, mut above) = (0, most);
@@ -398,12 +398,12 @@ impl Index {
 }
 
 impl Block {
-    /// The bytes of the compressed file that contain its bits.
+    /// The bytes of the compressed file that contain the block's bits.
     pub(crate) fn bytes(&self) -> std::ops::Range<u64> {
         self.bit_offset / 8..self.end_bit.div_ceil(8)
     }
 
-    /// Whether these bits, from its position, are its magic and its CRC.
+    /// Whether these bits, found at the block's position, are its magic and its CRC.
     pub(crate) fn begins(&self, head: Head) -> bool {
         head.whole() == Some((BLOCK_MAGIC, self.crc))
     }

@@ -1,11 +1,11 @@
 //! Lines of offsets, `bits,bytes`: indexed_bzip2 and rapidgzip make them of a `.bz2` file (`block_offsets`, `ibzip2
 //! -L`), and ratarmount keeps them.
 //!
-//! Observed with indexed_bzip2 1.7.0 and rapidgzip 0.15.2: a line for each block has the bit at which it begins and the
-//! bytes of text before it. Where a stream ends there is a line for its end record, so its byte offset occurs twice.
-//! The parallel readers leave out streams without blocks, and add a line for the end of the last stream. The serial one
-//! has a line for the end of each stream, and none for the end of the file. For a file without blocks the parallel
-//! readers write `0,0`. We write what the parallel readers write, and read both.
+//! Observed with indexed_bzip2 1.7.0 and rapidgzip 0.15.2: a line for each block has the bit at which the block begins
+//! and the number of bytes of text before it. Where a stream ends there is a line for its end record, so its byte
+//! offset occurs twice. The parallel readers leave out streams without blocks, and add a line for the end of the last
+//! stream. The serial one has a line for the end of each stream, and none for the end of the file. For a file without
+//! blocks the parallel readers write `0,0`. We write what the parallel readers write, and read both.
 //!
 //! The lines lack CRCs, levels and streams. These are read from the compressed file, some bytes for each line, and so
 //! is everything between the end of a stream and the next block. The result is the same index that decoding makes,

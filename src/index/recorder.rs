@@ -123,7 +123,7 @@ impl Recorder {
             if self.header.blocks == 1 {
                 return None;
             }
-            // The block before it ends where it begins; the end of a stream would tell no more.
+            // The last block only tells where the block before it ends, as the end of a stream would.
             last.kind = RecordKind::EndOfStream;
             known.header.blocks -= 1;
             known.header.streams += 1;

@@ -20,7 +20,7 @@ pub(crate) trait BlockMap: Send + Sync {
     fn find(&self, offset: u64) -> Result<Option<Wanted>, Error>;
     /// The block after this one.
     fn next(&self, block: &Wanted) -> Result<Option<Wanted>, Error>;
-    /// Has the block with these bytes decoded for the cache.
+    /// Submits the block that has these bytes: it is decoded for the cache.
     fn submit(&self, wanted: &Wanted, bytes: &[u8], client: &Client, cache: &Arc<Cache>) -> Result<(), Error>;
     /// The index, if it is in another file.
     fn index(&self) -> Option<&Index> {

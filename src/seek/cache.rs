@@ -59,7 +59,7 @@ impl Cache {
         self.shelf().limit
     }
 
-    /// Whether the caller must have this block decoded and [`put`](Self::put) it, because no other caller does. With
+    /// Whether the caller must submit this block and [`put`](Self::put) the result, because no other caller does. With
     /// `wait` the caller will [`wait`](Self::wait) for it.
     pub fn reserve(&self, number: u64, bytes: u64, wait: bool) -> bool {
         let mut shelf = self.shelf();

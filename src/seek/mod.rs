@@ -1,4 +1,4 @@
-//! Reads a `.bz2` file, or a file that contains an index, at any place of its text, and decodes only the wanted blocks.
+//! Reads a `.bz2` file, or a file that contains an index, at any offset in its text; decodes only the wanted blocks.
 //!
 //! ```
 //! use hybz::{Settings, index::Index, seek::Reader};
@@ -48,12 +48,12 @@ const READ: u64 = 4 << 20;
 /// The max gap between two blocks that are read together: the end of a stream and the header of the next.
 const GAP: u64 = 16;
 
-/// Reads the text of a compressed file at any place. The [module](self) has an example.
+/// Reads the text of a compressed file at any offset. The [module](self) has an example.
 ///
 /// Any number of threads may call [`read_at`](Self::read_at) at the same time. The stations of the settings' pool
 /// decode all blocks of a call at the same time. The least recently used blocks are dropped when the cache exceeds its
-/// size in bytes ([`cache`](Self::cache)). Blocks are decoded ahead from the third read on that begins where an earlier
-/// one ended: one block at first, twice as many for each further block, up to two for each core and half of the cache.
+/// size in bytes ([`cache`](Self::cache)). From the third read on that begins where an earlier one ended, blocks are
+/// decoded ahead: one at first, twice as many for each further block, up to two for each core and half of the cache.
 ///
 /// Nothing is returned from a block whose text does not have the CRC and the length that file and index give.
 pub struct Reader<R> {
@@ -119,13 +119,13 @@ impl<R: ReadAt> Reader<R> {
         &self.source
     }
 
-    /// Fills `buf` with the text from `offset` on and returns the number of bytes. It is less than `buf` holds only at
-    /// the end of the text or before a block that cannot be read.
+    /// Fills `buf` with the text from `offset` on and returns the number of bytes. The number is less than `buf` holds
+    /// only at the end of the text or before a block that cannot be read.
     ///
     /// # Errors
     /// If the first byte cannot be read: an error of the file or of the index, or `InvalidData` with an [`Error`]
     /// inside: [`Error::Data`] for a damaged block, [`Error::ForeignIndex`] if the index does not fit the file. Other
-    /// places can still be read.
+    /// parts of the text can still be read.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buf.len() {

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Which bytes of a `.bz2` file to fetch for a range of its text, by its index: exactly those of the blocks with that
+/// The bytes of a `.bz2` file to fetch for a range of its text, by its index: exactly those of the blocks with that
 /// text, each once. The plan does no I/O and needs no runtime, so it serves any asynchronous client: the ranges are
 /// what `object_store`'s `get_ranges` takes, and the pieces what it returns. `examples/remote.rs` uses it over HTTP.
 ///
@@ -38,7 +38,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for these bytes of the text; what lies beyond its end is left out.
+    /// The plan for these bytes of the text; bytes beyond the text's end are left out.
     ///
     /// # Errors
     /// See [`Index::find`].

@@ -73,7 +73,7 @@ mod tests {
         };
         assert_eq!([read(0, 1), read(10, 1), read(20, 1), read(30, 1)], [0, 0, 1, 0]);
         assert_eq!([read(40, 2), read(50, 3), read(60, 4), read(70, 5)], [2, 4, 6, 6]);
-        // Reads elsewhere, and then again at the old place.
+        // Reads elsewhere, and then again at the old offset.
         assert_eq!([read(1000, 50), read(500, 30), read(1010, 50), read(80, 6)], [0, 0, 0, 6]);
         for other in 0..KNOWN as u64 {
             read(100_000 * (other + 1), 99);

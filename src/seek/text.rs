@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Decoded {
     text: Text,
     /// For text that is made in pieces: the position of the last reader. A reader that continues there does not start
-    /// over; one that reads before it does.
+    /// over; one that reads before that position does.
     cursor: Mutex<Option<Cursor>>,
 }
 

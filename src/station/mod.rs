@@ -1,3 +1,3 @@
-//! Lanes of GPUs as stations of the codec's tasks. (Each task itself says how a CPU core does it.)
+//! Lanes of GPUs as stations of the codec's tasks. (How a CPU core does a task is part of the task.)
 
 pub mod gpu;

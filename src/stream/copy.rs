@@ -9,7 +9,7 @@ use hybz_queue::Client;
 /// The size of one read.
 const CHUNK: usize = 128 << 10;
 
-/// The two ends of a stream that is only copied.
+/// The input and the output end of a stream that is only copied.
 pub(crate) fn ends() -> Ends {
     connect(Chunks::default(), Unchanged::default())
 }

@@ -1,4 +1,4 @@
-//! What all formats share of the way of a stream: cut, issued to the stations, joined, written.
+//! The path of a stream, as far as all formats share it: cut, issued to the stations, joined, written.
 //!
 //! | file | |
 //! |---|---|

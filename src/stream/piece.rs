@@ -19,11 +19,11 @@ use std::sync::Arc;
 
 /// One piece of the input, as the cutter makes it.
 pub(crate) trait Piece: Send + 'static {
-    /// The joiner's part of it.
+    /// The joiner's part of the piece.
     type Issued: Send + 'static;
-    /// The number of bytes that it and its result may take while they are in memory.
+    /// The number of bytes that the piece and its result may take while they are in memory.
     fn charge(&self) -> u64;
-    /// Puts its work on the queue.
+    /// Puts the piece's work on the queue.
     fn issue(self, client: &Client) -> Self::Issued;
 }
 
@@ -46,7 +46,7 @@ impl<I> Pieces<I> {
         Pieces { held: VecDeque::new(), ended: false }
     }
 
-    /// What a joiner does without a piece.
+    /// The result of a step of a joiner that has no piece.
     pub fn none(&self) -> Step {
         if self.ended { Step::Done } else { Step::Need }
     }
@@ -58,13 +58,13 @@ impl<I> Pieces<I> {
     }
 }
 
-/// Takes a stream of bytes; it does not read itself.
+/// Takes the bytes of a stream; its caller reads them.
 pub(crate) trait Input: Send {
-    /// Room for the next bytes of the input, never empty.
+    /// The buffer for the next bytes of the input, never empty.
     fn room(&mut self) -> &mut [u8];
-    /// Records that the first `n` bytes of the room are filled.
+    /// Records that the first `n` bytes of the buffer are filled.
     fn filled(&mut self, n: usize);
-    /// Copies bytes into the room. Returns those that it has not taken.
+    /// Copies bytes into the buffer. Returns those that did not fit.
     fn fill<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let room = self.room();
         let (some, rest) = bytes.split_at(bytes.len().min(room.len()));
@@ -75,9 +75,9 @@ pub(crate) trait Input: Send {
     /// Records that the input has ended.
     fn finish(&mut self);
     /// Hands on everything available, although the input goes on: ends the current block (the meaning of `flush` in
-    /// bzip2), or when decompressing lets the joiner see all bits.
+    /// bzip2), or, when decompressing, lets the joiner see all bits.
     fn flush(&mut self) {}
-    /// Records that the input pauses: the last read filled less than its room, so perhaps no more comes for a long
+    /// Records that the input pauses: the last read filled less than its buffer, so perhaps no more comes for a long
     /// time. Everything that can be decoded without more input is handed on. Lasts until the next
     /// [`filled`](Self::filled).
     fn pause(&mut self) {}
@@ -86,8 +86,8 @@ pub(crate) trait Input: Send {
     fn rests(&self) -> bool {
         false
     }
-    /// Has several threads read the rest of the input. Returns whether it does. If so, [`read_on`](Self::read_on)
-    /// replaces `room` and `filled`.
+    /// Makes several threads read the rest of the input, if it can. Returns whether it does;
+    /// [`read_on`](Self::read_on) then replaces `room` and `filled`.
     fn share_reading(&mut self, _unread: &Unread<'_>) -> bool {
         false
     }
@@ -113,7 +113,7 @@ pub(crate) struct Unread<'a> {
     pub read: u64,
     /// The number of threads.
     pub readers: usize,
-    /// The number of bytes that all of them may read ahead.
+    /// The number of bytes that these threads together may read ahead.
     pub room: u64,
 }
 
@@ -141,9 +141,9 @@ pub(crate) enum Rest {
     End,
 }
 
-/// Joins the results of the pieces in order; it does not write itself.
+/// Joins the results of the pieces in order; its caller writes them.
 pub(crate) trait Join: Send + 'static {
-    /// The form in which it gets a piece ([`Piece::Issued`]).
+    /// The form in which the joiner gets a piece ([`Piece::Issued`]).
     type Issued: Send + 'static;
     /// Takes pieces, up to the next output. With `wait` it waits for results and never returns [`Step::Pending`].
     fn step(&mut self, pieces: &mut Pieces<Self::Issued>, wait: bool) -> Result<Step, Error>;
@@ -207,15 +207,15 @@ pub(crate) trait Collect: Send {
     fn summary(&self) -> StreamSummary;
 }
 
-/// The two ends of a stream.
+/// The input end and the output end of a stream.
 pub(crate) type Ends = (Box<dyn Feed>, Box<dyn Collect>);
 
 /// Finds the places where a stream of one format may end.
 pub(crate) trait StreamEndDetector: Send + Sync {
     /// Takes the next bytes of the stream. Returns the offset in them at which it may end.
     fn take(&mut self, bytes: &[u8]) -> Option<usize>;
-    /// Records that the stream does not end there. Returns whether another place is searched for; otherwise the stream
-    /// takes all of the input.
+    /// Records that the stream does not end there. Returns whether another possible end is searched for; otherwise the
+    /// stream takes all of the input.
     fn goes_on(&mut self) -> bool {
         false
     }
@@ -351,7 +351,7 @@ impl<J: Join> Collect for Collector<J> {
                 end.map_err(Error::Read)?;
                 self.pieces.ended = true;
             }
-            // The reading end announces its end, unless it panicked.
+            // The feeder sends `Sent::End` last, unless it panicked.
             None => {
                 let block = self.join.summary().blocks + 1;
                 return Err(Error::Internal { block, reason: "the manager stopped".into() });

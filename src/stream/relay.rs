@@ -1,4 +1,4 @@
-//! Jobs of a stream that run one after another, because each begins with what the one before it left.
+//! Jobs of a stream that run one after another, because each begins with the state that the job before it left.
 //!
 //! The job that ends starts the next one, so no thread waits.
 
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The state that goes from job to job, while no job has it, and the jobs that wait for it.
 pub(crate) struct Relay<S>(Mutex<(Option<S>, VecDeque<Leg<S>>)>);
 
-/// Starts a job. The relay is an argument, because a relay that held jobs that hold it would never be freed.
+/// Starts a job. The relay is an argument: if jobs held the relay that holds them, it would never be freed.
 type Leg<S> = Box<dyn FnOnce(Arc<Relay<S>>, S) + Send>;
 
 impl<S> Relay<S> {
@@ -26,7 +26,7 @@ impl<S> Relay<S> {
         self.next();
     }
 
-    /// A job has ended and left this state.
+    /// Passes on the state that a job leaves when it ends.
     pub fn pass(self: &Arc<Self>, state: S) {
         self.lock().0 = Some(state);
         self.next();

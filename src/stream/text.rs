@@ -1,4 +1,4 @@
-//! The text of a block, written or looked at as a whole.
+//! The text of a block as a whole: written, examined or counted.
 
 use crate::block::Text;
 use crate::codec::run_length::decode::Expander;

@@ -1,4 +1,4 @@
-//! Coding with verification: a station other than its maker decodes every coded block before the joiner gets it
+//! Coding with verification: another station (if any) decodes every coded block before the joiner gets it
 //! ([`schedule::Checked`](crate::schedule::Checked) explains the steps, and which station is blamed for a wrong block).
 //!
 //! The joiner has one ticket for all steps. The permit of a block's piece lives until the block is written.
@@ -52,7 +52,7 @@ impl<C> CodedTicket<C> {
     }
 }
 
-/// Has the first free station encode a block, and another one verify it if `verify` says so.
+/// Lets the first free station encode a block, and another station verify it if `verify` says so.
 pub(crate) fn encode<T: Checked<Wrong = Mismatch>>(
     client: &Client,
     task: T,

@@ -15,7 +15,7 @@
 //! Accelerators may check as well ([`Checked::check_class`]), but only to say that an output is right: what they do not
 //! confirm, they decline, and a core judges it.
 //!
-//! Each step is a task that the one before it submits, so no thread waits.
+//! Each step is a task that the step before it submits, so no thread waits.
 
 use super::class::Class;
 use super::core::Core;
@@ -39,8 +39,8 @@ pub trait Checked: Task {
     /// What is wrong with it.
     fn check(&self, output: &mut Self::Output, core: &mut Core) -> Result<(), Self::Wrong>;
 
-    /// The class of the checks that accelerators may do as well, and the amount of work in bytes. It concerns outputs
-    /// that an accelerator has made without a core; only cores check the others. The task of a check is a [`Check`].
+    /// The class of the checks that accelerators may do as well, and the amount of work in bytes. It is for outputs
+    /// that an accelerator has made without a core; only cores check others. The task of a check is a [`Check`].
     ///
     /// An accelerator completes a check only with `Ok(())`.
     fn check_class(&self) -> Option<(Class, u64)> {
@@ -158,7 +158,7 @@ struct Dispute<E> {
 }
 
 impl<T: Checked> InFlight<T> {
-    /// Has a worker other than `avoid` check an output.
+    /// Submits the check of an output by a worker other than `avoid`.
     fn check(self, task: T, output: T::Output, maker: ProducedBy, avoid: ProducedBy) {
         let submitter = self.submitter.clone();
         let class = task
@@ -176,7 +176,7 @@ impl<T: Checked> InFlight<T> {
         });
     }
 
-    /// Handles that the worker `by` calls the output of `maker` wrong.
+    /// Handles the verdict of the worker `by` that the output of `maker` is wrong.
     fn disputed(mut self, task: T, output: T::Output, reason: T::Wrong, maker: ProducedBy, by: ProducedBy) {
         if let Some(first) = &self.dispute {
             self.blame_maker(first.maker, first.by, &first.reason);

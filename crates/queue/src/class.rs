@@ -23,7 +23,7 @@ impl Class {
         Class { name, core_rate, begun: false }
     }
 
-    /// The class has tasks that go on with work which other tasks have begun, such as [checks](super::Checked) of
+    /// The class has tasks that continue work that other tasks have begun, such as [checks](super::Checked) of
     /// outputs. They go before all tasks that begin something, and do not count as input.
     pub const fn of_begun_work(self) -> Class {
         Class { begun: true, ..self }

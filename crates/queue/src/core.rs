@@ -75,7 +75,7 @@ impl Core {
         self.shared.get()
     }
 
-    /// A core on this thread without any state, kept or shared: this one's state may be what was wrong.
+    /// A core on this thread without any state, kept or shared: this core's state may be what was wrong.
     pub fn fresh(&self) -> Core {
         Core::new(self.number)
     }

@@ -2,7 +2,7 @@
 
 use super::class::Class;
 
-/// A worker's number, in the order of their start.
+/// A worker's number; workers are numbered in the order in which they start.
 pub(super) type Id = usize;
 
 /// The options with which a task is submitted.

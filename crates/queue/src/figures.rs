@@ -114,7 +114,7 @@ impl<J> State<J> {
         accelerators > cores
     }
 
-    /// The seconds until a worker can take work. If it already takes longer than expected, it may take as long again.
+    /// The seconds until a worker can take work. If that is already overdue, it may take as long again.
     fn ready_in(&self, now: Duration, worker: &WorkerState<J>) -> f64 {
         let Life::Starting(since) = worker.life else { return 0.0 };
         let expected = worker.group.map_or(0.0, |group| self.groups[group].expected.start.as_secs_f64());

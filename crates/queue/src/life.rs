@@ -99,7 +99,7 @@ impl Shared {
         }
     }
 
-    /// Has a station do some jobs. Afterwards each job is answered, or due to be handed to the cores.
+    /// Lets a station do some jobs. Afterwards each job is answered, or due to be handed to the cores.
     fn work_off(
         &self,
         station: &mut dyn Station,
@@ -154,9 +154,9 @@ impl Shared {
         }
     }
 
-    /// Does the waiting tasks on the caller's thread as long as no worker would.
+    /// Does the waiting tasks on the caller's thread as long as no worker would do them.
     pub(super) fn work_here(self: &Arc<Self>) {
-        // (This thread does not hold the lock yet: while a caller works, the state has a worker for everything.)
+        // (Taken before the state's lock: while another caller works, the state has a worker for everything.)
         let mut caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
         let mut inner = self.lock();
         if !inner.state.is_unserved() {

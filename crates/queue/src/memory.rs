@@ -1,7 +1,7 @@
 //! The memory budget: bounds the bytes in memory between the cutting of the input and the writing of the output.
 //!
-//! The builder of a pool makes its one budget. A piece of input needs a [`Permit`] for its own bytes and those of its
-//! result before it goes on the queue; the permit is dropped when the result has been written.
+//! A pool has one budget, made by the pool's builder. A piece of input needs a [`Permit`] for its own bytes and those
+//! of its result before it goes on the queue; the permit is dropped when the result has been written.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -24,7 +24,7 @@ struct Growth {
     pieces: u64,
     /// The maximum to which the limit may grow; half of the memory of the machine if `None`.
     max: Option<u64>,
-    /// What that maximum is at least.
+    /// The minimum of that maximum.
     least: u64,
     bounds: OnceLock<Bounds>,
 }
@@ -38,8 +38,8 @@ struct Bounds {
 }
 
 impl Growth {
-    /// The bounds. The memory of the machine is asked for when they are needed, because that takes 0.06 ms: blocks of a
-    /// `.bz2` stream never need them.
+    /// The bounds. The memory of the machine is looked up only when the bounds are needed, because that takes 0.06 ms:
+    /// blocks of a `.bz2` stream never need them.
     fn bounds(&self) -> Bounds {
         *self.bounds.get_or_init(|| {
             let machine = of_machine();
@@ -71,14 +71,14 @@ impl MemoryBudget {
         self.limit.load(Relaxed)
     }
 
-    /// Makes room for pieces of `piece` bytes, unless the limit is fixed.
+    /// Raises the limit for pieces of `piece` bytes, unless the limit is fixed.
     pub fn fit_pieces(&self, piece: u64) {
         if let Some(growth) = &self.growth {
             self.raise(piece.saturating_mul(growth.pieces).min(growth.bounds().max));
         }
     }
 
-    /// Makes room for a station that holds `held` bytes, unless the limit is fixed.
+    /// Raises the limit for a station that holds `held` bytes, unless the limit is fixed.
     pub fn fit_station(&self, held: u64) {
         if let Some(growth) = &self.growth {
             self.raise((self.limit() + held).min(growth.bounds().max));
@@ -108,7 +108,7 @@ impl MemoryBudget {
     }
 
     /// A permit for `bytes`, if they fit or if the account holds no permit. Every stream therefore makes progress,
-    /// whatever the others hold and however small the budget is. Zero bytes always fit.
+    /// whatever other streams hold and however small the budget is. Zero bytes always fit.
     pub(super) fn try_permit(self: &Arc<Self>, bytes: u64, account: &Arc<AtomicUsize>) -> Option<Permit> {
         self.grant(&mut self.used(), bytes, account)
     }

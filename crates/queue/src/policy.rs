@@ -1,13 +1,13 @@
 //! The scheduling rule, as pure functions of a [`Snapshot`].
 //!
-//! > A core starts a block only if it will finish before the accelerators reach the block.
+//! > A core starts a block only if it will finish it before the accelerators could finish all blocks.
 //!
 //! Cores and accelerators take blocks from one queue. An accelerator is many times as fast as a core but takes many
 //! blocks at once, so near the end of the input a core that starts one more block would be the last to finish: the
 //! accelerators would have done that block and all others sooner. The rule compares two times: the time that the core
 //! needs for the block, and the time that the accelerators need for all unfinished blocks, held by them or waiting in
-//! the queue. While the queue is long the cores help; at its end they stop. A block of 1 GB is left to an accelerator
-//! that has not even started, because starting takes less time than the block. A small block never waits for a start.
+//! the queue. While the queue is long the cores help; later they stop. A block of 1 GB is left to an accelerator that
+//! has not even started, because starting takes less time than the block. A small block never waits for a start.
 //!
 //! Three more decisions follow from the same figures:
 //! - **An accelerator is started** ([`worth_starting`]) if the remaining work is done sooner with it, including its
@@ -38,7 +38,7 @@ pub struct Expected {
 pub struct Snapshot {
     /// Waiting blocks that no station has begun.
     pub blocks: usize,
-    /// Their bytes.
+    /// The number of bytes of these blocks.
     pub waiting: f64,
     /// The number of bytes of the oldest of them.
     pub oldest: f64,
@@ -48,9 +48,9 @@ pub struct Snapshot {
     pub accelerators: usize,
     /// The rate of all accelerators together, in bytes a second.
     pub accelerator_rate: f64,
-    /// The number of bytes that they hold and have not done yet, estimated by their rates.
+    /// The number of bytes that the accelerators hold and have not done yet, estimated by their rates.
     pub held: f64,
-    /// The seconds until the first of them can take work; 0 if one can take work now.
+    /// The seconds until the first accelerator can take work; 0 if one can take work now.
     pub ready_in: f64,
     /// Cores that accept the class, running or not.
     pub cores: usize,
@@ -60,9 +60,9 @@ pub struct Snapshot {
     pub core_measured: bool,
     /// Cores running a first-stage task, of any class.
     pub beginning: usize,
-    /// The threads that feed devices: all accelerators, of whatever class, running or being started, and the readers of
-    /// a long input, without the first: it takes the place of the thread that reads any input. They are counted even
-    /// where the inputs are not long.
+    /// The threads that feed devices: all accelerators, of whatever class, running or being started, and the readers
+    /// of a long input except the first, which takes the place of the thread that reads any input. The readers are
+    /// counted even if no input is long.
     pub feeders: usize,
     /// Whether the accelerators of another class are faster than all cores together.
     pub others_are_fast: bool,
@@ -224,7 +224,7 @@ mod tests {
         // For a GPU that is no faster than the cores, no core rests.
         let slow = Snapshot { accelerator_rate: 0.5e9, ..usual() };
         assert_eq!(slow.spare_cores(), 16);
-        // Unless other lanes of that GPU are: those that code, for blocks to be verified.
+        // Unless that GPU has faster lanes of another class: those that code, when blocks are verified.
         assert_eq!(Snapshot { others_are_fast: true, ..slow }.spare_cores(), 8);
     }
 

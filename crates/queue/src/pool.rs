@@ -55,10 +55,10 @@ impl Plan {
         let own = self.memory_per_core * self.cores.max(1) as u64;
         let budget = match self.memory {
             Some(memory) => MemoryBudget::fixed(memory),
-            // The cores' part of the budget was added with their number.
+            // The budget begins with the cores' part; accelerators add their parts when they start.
             None => MemoryBudget::growing(own, self.cores as u64 + 1, self.max_memory),
         };
-        // Without workers, which share them, it does not matter how many hardware threads there are.
+        // Without workers to share the hardware threads, the number of these does not matter.
         let hardware = if self.cores == 0 && self.groups.is_empty() { 1 } else { hardware() };
         let mut state = State::new(self.cores, self.core_accepts, hardware);
         state.more_readers = self.readers.saturating_sub(1);
@@ -72,7 +72,7 @@ fn hardware() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// The number of `cores` CPU stations that can help: at most 16, or four for each core.
+/// The number of `cores` CPU stations that can help: at most 16, or four for each hardware thread if that is more.
 fn those_that_help(cores: usize) -> usize {
     if cores <= 16 { cores } else { cores.min(hardware().saturating_mul(4).max(16)) }
 }
@@ -302,8 +302,8 @@ impl WorkerGroup {
         WorkerGroup { plan, members: GroupMakes { makes: Vec::new(), held_bytes: 0 } }
     }
 
-    /// The number of bytes of the tasks with which the group reaches its expected rate: with tasks of half that length,
-    /// it is expected to reach half of it. By default tasks of any length are equal.
+    /// The number of bytes of the tasks with which the group reaches its expected rate: with tasks of half that
+    /// length, it is expected to reach half of it. By default the length of tasks does not matter.
     pub fn full_task(mut self, bytes: u64) -> Self {
         self.plan.full_task = bytes;
         self
@@ -384,7 +384,7 @@ impl PoolBuilder {
     ///
     /// (A long block that needs more than the whole budget is refused.)
     ///
-    /// By default the budget is some pieces for each station, and room for the accelerators' batches, up to
+    /// By default the budget is enough for some pieces for each station and for the accelerators' batches, up to
     /// [`max_memory`](Self::max_memory). A single block may then take 7/8 of the memory of the machine, or of the
     /// container.
     pub fn memory(mut self, bytes: u64) -> Self {

@@ -94,8 +94,8 @@ impl Shared {
         Arc::new(Shared { values: Arc::default(), budget, inner, groups, caller, began, process })
     }
 
-    /// Whether this process was forked from the one that has the stations. Then no lock may be taken: another thread
-    /// may have held it at the fork, and would never release it.
+    /// Whether this process was forked from the one that has the stations. In that case no lock may be taken: another
+    /// thread may have held it at the fork, and would never release it.
     pub fn is_foreign(&self) -> bool {
         self.process != process::number()
     }

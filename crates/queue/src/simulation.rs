@@ -26,7 +26,7 @@ fn attributes(bytes: f64, continuation: bool, avoid: Option<Id>) -> Attributes {
 #[derive(Clone, Copy, Debug)]
 enum Task {
     Code(usize),
-    /// Verify a worker's output, which is wrong or not. It takes a quarter of the time.
+    /// Verify a worker's output, which is wrong or not. This takes a quarter of the time of coding.
     Verify(usize, Id, bool),
     /// Code the block again.
     Again(usize),
@@ -146,7 +146,7 @@ struct World {
     finished: Vec<bool>,
     /// The time at which a free worker looks for work again.
     look_at: f64,
-    /// The reader is waiting for room.
+    /// The reader waits until fewer blocks are in flight.
     blocked: bool,
 }
 

@@ -11,7 +11,7 @@ use super::worker::{Holding, Life, Order, Rate, WorkerState};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The numbers of tasks that begin something are above the numbers of those that go on with begun work.
+/// The numbers of tasks that begin something are above the numbers of those that continue begun work.
 const BEGINS: u64 = 1 << 63;
 
 /// The tasks of one class that no worker has begun.
@@ -59,7 +59,7 @@ pub(super) struct State<J> {
     pub(super) started_cores: usize,
     pub(super) core_accepts: Accepts,
     pub(super) hardware: usize,
-    /// The number of readers of a long input, without the first: it takes the place of the thread that reads any input.
+    /// The number of readers of a long input but the first, which replaces the thread that reads any input.
     pub(super) more_readers: usize,
     pub(super) inputs: Inputs,
     next_number: u64,
@@ -191,8 +191,8 @@ impl<J> State<J> {
         self.workers.len() - 1
     }
 
-    /// Records that a worker has started. It takes `max_batch` tasks in one batch, of at most `max_bytes` bytes if that
-    /// is more than one task.
+    /// Records that a worker has started. It takes up to `max_batch` tasks in one batch, and several only if they have
+    /// at most `max_bytes` bytes.
     pub fn ready(&mut self, id: Id, max_batch: usize, max_bytes: u64) {
         let worker = &mut self.workers[id];
         (worker.max_batch, worker.max_bytes) = (max_batch.max(1), max_bytes);
@@ -225,8 +225,8 @@ impl<J> State<J> {
         self.workers[id].life = life;
     }
 
-    /// A worker fetches its order; without one it may sleep. If it was woken for this order, others may be woken now:
-    /// ask [`next`](Self::next) again.
+    /// Takes a worker's order; a worker without one may sleep. If it was woken for this order, others may be woken
+    /// now: ask [`next`](Self::next) again.
     pub fn take_order(&mut self, now: Duration, id: Id) -> Option<Order<J>> {
         let worker = &mut self.workers[id];
         self.waking -= usize::from(std::mem::take(&mut worker.waking));
@@ -310,7 +310,7 @@ impl<J> State<J> {
         self.look_for_leavers = true;
     }
 
-    /// Has this core do its next order with fresh state, because its old state may be wrong.
+    /// Makes this core do its next order with fresh state, because its old state may be wrong.
     pub fn renew(&mut self, id: Id) {
         self.workers[id].fresh = true;
     }

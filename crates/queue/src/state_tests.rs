@@ -63,7 +63,7 @@ fn group(classes: &'static [Class], members: usize, start: u64) -> GroupPlan {
     GroupPlan { accepts: Accepts::Only(classes), members, expected, full_task: 0, at_once: start == 0, started: false }
 }
 
-/// Another core takes a continuation that avoids one, as long as there is another or one can be started.
+/// A continuation that avoids a core goes to another core, as long as there is one or one can be started.
 #[test]
 fn a_core_that_is_avoided() {
     let mut state = State::new(2, Accepts::Everything, 2);
@@ -186,7 +186,7 @@ fn a_group_that_was_not_worth_its_start() {
     let (assigned, starts) = settle(&mut state, NOW);
     assert_eq!((assigned, starts), (vec![], vec![Step::StartGroup(0, 0), Step::StartCore(1, 0)]));
     state.ready(1, 1, u64::MAX);
-    // Both are left to the lane.
+    // Both jobs are left to the lane.
     state.submit(NOW, 2, of_lanes, false);
     assert_eq!(settle(&mut state, NOW), (vec![], vec![]));
     assert!(!state.depart(0, true));
@@ -297,7 +297,7 @@ fn lanes_of_a_device_that_was_wrong() {
     assert_eq!(settle_all(&mut state, NOW), [(2, vec![])]);
 }
 
-/// A task that goes on with begun work is done before older tasks of other classes, and is no input.
+/// A task that continues begun work is done before older tasks of other classes, and does not count as input.
 #[test]
 fn begun_work_goes_first() {
     const CHECKS: Class = Class::new("check", 50e6).of_begun_work();

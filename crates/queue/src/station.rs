@@ -17,7 +17,7 @@ pub trait Station: Send {
         1
     }
 
-    /// The number of bytes of jobs that it should get in one batch, if that is more than one job.
+    /// The maximum number of bytes of a batch of several jobs.
     fn max_bytes(&self) -> u64 {
         u64::MAX
     }

@@ -63,7 +63,7 @@ impl std::error::Error for TaskError {}
 
 pub(super) type Result<O> = std::result::Result<O, TaskError>;
 
-/// A callback. It gets the task back, to check its output or to do it again.
+/// A callback, which gets the task back, to check its output or to do the task again.
 type Then<T> = Box<dyn FnOnce(T, Result<<T as Task>::Output>, ProducedBy) + Send>;
 
 /// The destination of an output.
@@ -252,7 +252,7 @@ impl<O> Ticket<O> {
         }
     }
 
-    /// The output. Waits for it if `wait`; otherwise `None` says that it has not arrived yet.
+    /// The output. Waits for the output if `wait`; otherwise `None` says that it has not arrived yet.
     pub fn take(&self, wait: bool) -> Option<Result<O>> {
         if wait { Some(self.wait()) } else { self.poll() }
     }

@@ -35,13 +35,13 @@ pub enum Fault {
     SaysCut,
     /// Returns a wrong result.
     Wrong(Wrong),
-    /// Panics when its name is asked, when it is asked how many jobs it wants, when it is dropped after retiring.
+    /// Panics when it is asked for its name or for how many jobs it wants, and when it is dropped after retiring.
     NamePanics,
     MostPanics,
     DropPanics,
 }
 
-/// Faults with which every station for any work is tried. A wrong answer is not among them.
+/// The faults with which stations for any work are tested. A wrong answer is not among them.
 pub const USUAL: [Fault; 10] = [
     Fault::None,
     Fault::Slow,

@@ -10,7 +10,7 @@ const SECONDS: u32 = 120;
 /// Forks. The child does `work` and ends; the parent waits, and reports how the child failed.
 pub fn in_child(what: &str, work: impl FnOnce()) {
     std::io::stdout().flush().unwrap();
-    // SAFETY: fork has no preconditions. The child calls what the library promises to work there, and `_exit`.
+    // SAFETY: fork has no preconditions. The child calls only functions that work in a child, and `_exit`.
     match unsafe { libc::fork() } {
         -1 => panic!("{what}: no process to be had"),
         0 => {

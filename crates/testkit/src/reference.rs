@@ -37,8 +37,8 @@ pub fn decompress(file: &[u8], limit: usize) -> Result<Vec<u8>, Refusal> {
     }
 }
 
-/// The program's output for `text` at `level`. It passes all of the text before it announces the end: a single call
-/// that does both cuts the last block elsewhere.
+/// The program's output for `text` at `level`. The program passes all of the text before it announces the end: a
+/// single call that does both cuts the last block elsewhere.
 pub fn compress(level: u8, text: &[u8]) -> Vec<u8> {
     compress_flushing(level, &[(text, 0)])
 }

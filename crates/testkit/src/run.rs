@@ -6,7 +6,7 @@ use std::process::Output;
 /// How a command ended.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The exit code, or 128 plus the signal, as a shell would say it.
+    /// The exit code, or 128 plus the signal, as a shell reports it.
     pub code: i32,
     pub stdout: Vec<u8>,
     pub stderr: String,

@@ -113,7 +113,7 @@ pub fn runs(len: usize, lengths: &[usize]) -> Vec<u8> {
     })
 }
 
-/// Calls `add` until there are `len` bytes, and drops what is too much.
+/// Calls `add` until there are `len` bytes, and drops the excess.
 fn filled(len: usize, mut add: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::with_capacity(len + 512);
     while out.len() < len {
@@ -219,7 +219,7 @@ fn de_bruijn(len: usize) -> Vec<u8> {
         if order % word.len() == 0 {
             out.extend(word.iter().map(|&bit| b'0' + bit));
         }
-        // The next Lyndon word: repeat this one to the full order, drop the ones at its end, raise the last zero.
+        // The next Lyndon word: repeat this one to the full order, drop the trailing 1 bits, raise the last 0.
         let period = word.len();
         word = (0..order).map(|i| word[i % period]).collect();
         while word.last() == Some(&1) {

@@ -1,8 +1,8 @@
 //! Skips a test by name, if the machine lacks something that the test needs.
 //!
-//! libtest has no such verdict: a test that returns early passes. [`skip`] therefore says it on stderr, past libtest's
-//! capture, and if `HYBZ_SKIPS` names a file, appends a line to it: verdict, test, reason and process, between tabs.
-//! `.ci/tally` counts those lines.
+//! libtest has no such verdict: a test that returns early passes. [`skip`] therefore reports the skip on stderr, past
+//! libtest's capture, and if `HYBZ_SKIPS` names a file, appends a line to that: verdict, test, reason and process,
+//! between tabs. `.ci/tally` counts those lines.
 //!
 //! `HYBZ_DEMAND` lists requirements that must not be missing, and a test that lacks one fails:
 //! `HYBZ_DEMAND=peers,shared cargo test`. The words are those of [`Need`], in lower case; `all` stands for all of them.
@@ -27,7 +27,7 @@ pub enum Need {
     System,
     /// Python packages: rapidgzip, indexed_bzip2 and ratarmount, which have indexes of their own; jsonschema.
     Python,
-    /// A cargo whose rustdoc writes the JSON that the snapshot of the public API is made of.
+    /// A cargo whose rustdoc writes the JSON from which the snapshot of the public API is made.
     Rustdoc,
 }
 
@@ -63,7 +63,7 @@ fn record(verdict: &'static str, need: Need, test: &str, reason: &str) {
     let demand = std::env::var("HYBZ_DEMAND").unwrap_or_default();
     let demanded = demand.split(',').any(|demanded| demanded == word || demanded == "all");
     assert!(!demanded, "{reason}, and HYBZ_DEMAND={demand} demands {word}");
-    // One write call each, so that lines of several tests and processes do not mix.
+    // One write call for each line, so that lines of several tests and processes do not mix.
     let line = format!("{verdict}\t{test}\t{reason}\t{}\n", std::process::id());
     if !SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(line.clone()) {
         return;

@@ -1,15 +1,15 @@
 //! bzip2's fallback sort, for blocks under 10,000 bytes and for those on which the main sort gives up.
 //!
-//! The algorithm is Manber and Myers' (SIAM J. Computing 22, 1993), in bzip2 called exponential radix sort: rotations
-//! that agree on H bytes form a bucket, and each bucket is sorted by the buckets of the rotations that begin H bytes
-//! later, for H = 1, 2, 4 ... Equal rotations are never told apart; their final order is decided by the moves of a
-//! quicksort that is not stable, but deterministic, because its pivots come from a small pseudo-random generator.
+//! The algorithm is Manber and Myers' (SIAM J. Computing 22, 1993), which bzip2 calls exponential radix sort:
+//! rotations that agree on H bytes form a bucket, and each bucket is sorted by the buckets of the rotations that begin
+//! H bytes later, for H = 1, 2, 4 ... Equal rotations are never told apart; their final order is decided by the moves
+//! of a quicksort that is not stable, but deterministic, because its pivots come from a small pseudo-random generator.
 //!
-//! A pass over a bucket depends on the order in it and on the keys, and the keys do not depend on any order. All keys
-//! can therefore come from the word that the block repeats, and any sort may refine the rotations of that word. Only
-//! the bucket that contains the block itself is sorted by bzip2's moves, with all copies of its rotations. That bucket
-//! is sorted when only the copies of one rotation are left in it: equal keys move nothing, so bzip2's later passes do
-//! not change it.
+//! The result of a pass over a bucket depends on the bucket's order and on the keys, and the keys depend on no order.
+//! All keys can therefore come from the word that the block repeats, and any sort may refine the rotations of that
+//! word. Only the bucket that contains the block itself is sorted by bzip2's moves, with all copies of its rotations.
+//! That bucket is sorted when only the copies of one rotation are left in it: equal keys move nothing, so bzip2's
+//! later passes do not change it.
 //!
 //! Memory: 12 bytes per byte of the word, and 8 for each byte of the block that equals the block's first byte.
 
@@ -37,7 +37,7 @@ pub fn origin(word: &[u8], times: usize) -> usize {
     // For each rotation of the word, the first row of its bucket.
     let mut heads = vec![0; len];
     let mut unsorted = refine(&mut rotations, std::iter::once(0..len).collect(), &mut heads);
-    // The bucket of the block itself. The first pass, by bytes, leaves rotations that begin later in front.
+    // The bucket of the block itself. The first pass, by bytes, puts rotations that begin later first.
     let mut own: Vec<SortItem> =
         (0..len * times).rev().map(entry).filter(|entry| entry.key == u32::from(word[0])).collect();
     let mut depth = 1;

@@ -1,11 +1,11 @@
-//! Block to last column and origin.
+//! The forward transform: from a block to its last column and origin.
 //!
-//! bzip2 sorts rotations. Suffix sorters are faster, and never slow, but sort suffixes. On the block's least rotation L
-//! both orders are the same if the block is primitive (not a repetition of a shorter word): L is then a Lyndon word, so
-//! it has no border and is smaller than each of its suffixes. Suppose that suffix j of L is a proper prefix of suffix
-//! i, so that suffix i is suffix j followed by some u. Rotation i continues with u and rotation j with the beginning of
-//! L, and L < u with a difference inside u (otherwise u would be a border). So rotation j comes first, as does the
-//! shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
+//! bzip2 sorts rotations. Suffix sorters are faster, and never slow, but sort suffixes. For the block's least rotation
+//! L the two orders are the same if the block is primitive (not a repetition of a shorter word): L is then a Lyndon
+//! word, so it has no border and is smaller than each of its suffixes. Suppose that suffix j of L is a proper prefix
+//! of suffix i, so that suffix i is suffix j followed by some u. Rotation i continues with u and rotation j with the
+//! beginning of L, and L < u with a difference inside u (otherwise u would be a border). So rotation j comes first, as
+//! does the shorter suffix. If neither suffix is a prefix of the other, the first difference decides both orders.
 //!
 //! The suffix sorter is libsais (I. Grebnov; induced sorting after Nong, Zhang and Chan, DCC 2009), linear for any
 //! block. Words of 300 kB to 1 MB are sorted by their LMS positions (`lms`), which is faster. (A build without libsais
@@ -13,7 +13,7 @@
 //! Measured on full blocks of the Linux source (Zen 5): suffix array 75 MB/s; with the last column gathered from it and
 //! the origin looked up, 73. libsais can produce the last column itself (74), but then the origin has to come from its
 //! samples: 70 with every 16th row sampled, 62 with every second. Nothing was gained by compiling libsais with -O3 or
-//! for this very CPU, by huge pages for the suffix array, or by more room than libsais asks for. Sorting by keys of
+//! for this very CPU, by huge pages for the suffix array, or by more memory than libsais asks for. Sorting by keys of
 //! eight bytes is no alternative: 80 % of the suffixes of source code are still tied after eight bytes, 19 % after 64.
 //!
 //! A periodic block (a word w, m times) has m equal rows for each rotation of w. Its last column is the last column of
@@ -48,7 +48,7 @@ pub struct LastColumn<'a> {
 }
 
 impl ForwardBwt {
-    /// A transform that looks up the origins of periodic blocks in `origins`, and adds to them.
+    /// A transform that looks up the origins of periodic blocks in `origins`, and adds new ones.
     pub fn new(origins: Arc<PeriodicOrigins>) -> Self {
         ForwardBwt {
             lms: Some(LmsSort::new()),
@@ -101,8 +101,8 @@ impl ForwardBwt {
         LastColumn { bytes: &self.last, origin }
     }
 
-    /// The same as [`ForwardBwt::sort`], for words that [`LmsSort`] takes. The block is the word, and bytes are
-    /// appended to it.
+    /// The same as [`ForwardBwt::sort`], for words that [`LmsSort`] takes. The block is the word; bytes are appended
+    /// to it and removed again.
     fn sort_by_lms(&mut self, block: &mut Vec<u8>, least: usize, times: usize) -> Option<u32> {
         let len = block.len();
         let lms = self.lms.as_mut().filter(|lms| times == 1 && lms.takes(len))?;
@@ -167,7 +167,7 @@ pub(super) mod tests {
         assert_eq!(made.origin as usize / times, row / times, "{what}, {} bytes: origin", block.len());
     }
 
-    /// `lms` and libsais give the same, whether a block's least rotation begins at its start, middle or end.
+    /// `lms` and libsais give the same column, whether a block's least rotation begins at its start, middle or end.
     #[test]
     fn by_lms_as_by_libsais() {
         let mut by_lms = ForwardBwt::new(Arc::default());

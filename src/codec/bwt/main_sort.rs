@@ -82,7 +82,7 @@ struct MainSort {
     /// For each rotation of a completed big bucket its rank there, cut to 16 bits; 0 for others. It continues past the
     /// end as the text does.
     quadrants: Vec<u16>,
-    /// The starts of the rotations, in an order that becomes sorted.
+    /// The starts of the rotations, which are being sorted.
     rows: Vec<u32>,
     /// The first row of each small bucket, and the number of rows.
     first_rows: Vec<u32>,
@@ -204,7 +204,7 @@ impl MainSort {
         }
         (a, b) = (a + FREE, b + FREE);
         for _ in 0..undecided_cost(len) {
-            // Slices, not arrays: copies of these would wait for their own stores.
+            // Slices, not arrays: an array would be a copy, whose loads wait for its own stores.
             let (bytes_a, bytes_b) = (&text[a..a + STEP], &text[b..b + STEP]);
             let (quadrants_a, quadrants_b) = (&quadrants[a..a + STEP], &quadrants[b..b + STEP]);
             if bytes_a != bytes_b || quadrants_a != quadrants_b {
@@ -217,7 +217,7 @@ impl MainSort {
         false
     }
 
-    /// Fills the small buckets that have this letter second, unless their big bucket is completed: from both ends,
+    /// Fills the small buckets whose second letter is this one, unless their big bucket is completed: from both ends,
     /// because the small bucket that has the letter twice is the source of some of its own rotations.
     fn copy(&mut self, letter: u8, completed: &[bool; 256]) {
         let len = self.rows.len() as u32;
@@ -263,8 +263,8 @@ impl MainSort {
     }
 }
 
-/// The letters by the sizes of their big buckets, smallest first. The moves of Shell's sort decide the order of equally
-/// large ones.
+/// The letters by the sizes of their big buckets, smallest first. The moves of Shell's sort decide the order of
+/// letters with equal sizes.
 fn running_order(sizes: &[usize; 256]) -> [u8; 256] {
     let mut order: [u8; 256] = std::array::from_fn(|letter| letter as u8);
     let size = |letter: u8| sizes[usize::from(letter)];

@@ -4,18 +4,18 @@
 //! 2003). The input is a text followed by an end mark below all bytes: the codes of a large block, or a block of
 //! `.bz2` rotated to its least rotation, whose suffixes have the order of its rotations. The suffixes at positions 1
 //! and 2 modulo 3 have been sorted first. They are the sample, which includes the end mark if that is at such a
-//! position. The others have been sorted from the sample. One of the others, at `i`, comes before one of the sample, at
-//! `j`, if
+//! position. The other suffixes have been sorted with the help of the sample. One of the others, at `i`, comes before
+//! one of the sample, at `j`, if
 //!
 //! - `j` = 1 modulo 3: (byte at `i`, rank of `i + 1`) is less than (byte at `j`, rank of `j + 1`);
 //! - `j` = 2 modulo 3: (bytes at `i` and `i + 1`, rank of `i + 2`) is less than the same at `j`;
 //!
-//! and all these ranks are ranks in the sample. In the thesis the core looks them up: some five reads all over 4 bytes
-//! for each position, for each row. But the rows at 0 and 1 modulo 3, sorted together, are the sample in its order,
-//! sorted stably by the byte before each row; and so are the rows at 0 and 2, by the two bytes before. Two radix sorts
-//! on the device therefore make all these comparisons, and their outcome is one bit for each row of each pair of lists:
-//! whether the next one is one of the others. The core merges by these bits, whatever the length of the block: it reads
-//! 1.17 bytes for each byte of the block, from the front to the back.
+//! and all these ranks are ranks in the sample. In the thesis the core looks them up: for each row, some five random
+//! reads of an array with 4 bytes for each position. But sorting the sample, in its order, stably by the byte before
+//! each row gives the order of the rows at 0 and 1 modulo 3; and sorting it by the two bytes before gives that of the
+//! rows at 0 and 2. Two radix sorts on the device therefore make all these comparisons, and their outcome is one bit
+//! for each row of each pair of lists: whether the next row is one of the others. The core merges by these bits,
+//! whatever the length of the block: it reads 1.17 bytes for each byte of the block, sequentially.
 //!
 //! Measured (the Linux source, a busy machine): blocks of 900 kB, 4.5 and 9 MB are merged in 5 to 7 ns a byte, where
 //! libsais took 52 to 74 in the same run.
@@ -23,8 +23,8 @@
 /// The two sorted lists of rows of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thirds {
-    /// For the rows at 0 and 1 modulo 3, in order, a bit each, the lowest of a word first: whether it is one of the
-    /// others. In the second half of the words the same for the rows at 0 and 2 modulo 3. The end mark has no bit.
+    /// A bit for each row at 0 or 1 modulo 3, in order, the lowest bit of a word first: whether the row is one of the
+    /// others. The second half of the words has the same for the rows at 0 and 2 modulo 3. The end mark has no bit.
     pub(crate) bits: Vec<u32>,
     /// The byte before each row: the sample's, then the others'.
     pub(crate) bytes: Vec<u8>,
@@ -32,18 +32,18 @@ pub struct Thirds {
     len: usize,
 }
 
-/// The number of rows of a block of `len` bytes that are in the sample (with the end mark's, if that is there), and the
-/// number of other rows.
+/// The number of rows of a block of `len` bytes that are in the sample (with the end mark's row, if that is in it),
+/// and the number of other rows.
 pub fn rows(len: usize) -> [usize; 2] {
     [len - len / 3, len.div_ceil(3)]
 }
 
-/// The number of words with the bits of such a block.
+/// The number of words in `bits` for such a block.
 pub fn word_count(len: usize) -> usize {
     2 * (rows(len)[0] / 32 + 1)
 }
 
-/// The number of bytes before rows of such a block: its length, plus one for an end mark in the sample.
+/// The number of bytes in `bytes` for such a block: its length, plus one for an end mark in the sample.
 pub fn byte_count(len: usize) -> usize {
     rows(len).iter().sum()
 }
@@ -55,16 +55,16 @@ impl Thirds {
         (bits.len() == word_count(len) && bytes.len() == byte_count(len)).then_some(Thirds { bits, bytes, len })
     }
 
-    /// The number of leading bytes before rows that are not the block's own: one if the end mark is in the sample,
-    /// because its row is the first.
+    /// How many of the first bytes in `bytes` are not the block's own: one if the end mark is in the sample, because
+    /// its row is the first.
     pub fn marks(len: usize) -> usize {
         usize::from(!len.is_multiple_of(3))
     }
 
-    /// Writes the byte before each row to `column`, which becomes as long as the block. Replaces the `wanted` rows of
-    /// the two lists, which are counted from the sample's on, with their places in it.
+    /// Writes the byte before each row to `column`, which becomes as long as the block. Replaces the `wanted` rows,
+    /// which are indices into the two lists (the sample comes first), with their indices in the column.
     ///
-    /// Lists that do not belong to a block give some permutation of their bytes. Places are less than the length of a
+    /// Lists that do not belong to a block give some permutation of their bytes. Indices are less than the length of a
     /// block of at least two bytes, whatever the lists.
     pub fn merge(&self, wanted: &mut [u32], column: &mut Vec<u8>) {
         let [samples, _] = rows(self.len);
@@ -97,7 +97,7 @@ impl Thirds {
     }
 }
 
-/// The places of the bits that are set.
+/// The indices of the bits that are set.
 fn ones(words: &[u32]) -> impl Iterator<Item = usize> {
     let (mut words, mut word, mut end) = (words.iter(), 0, 0);
     std::iter::from_fn(move || {
@@ -140,7 +140,7 @@ pub enum Rows {
     Thirds(Thirds),
 }
 
-/// The steps of a device, in the plainest way.
+/// What a device does, in the plainest way.
 #[cfg(test)]
 pub(crate) mod twin {
     use super::super::suffixes;
@@ -154,7 +154,7 @@ pub(crate) mod twin {
         // The end mark's suffix is the empty one, the least of all.
         let all = std::iter::once(len).chain(order.iter().map(|&suffix| suffix as usize));
         let sample: Vec<usize> = all.filter(|position| position % 3 != 0).collect();
-        // The rows before those of a list, by the byte before these.
+        // The rows before those of a list, sorted by their first bytes.
         let before = |list: &[usize]| {
             let mut rows: Vec<usize> = list.iter().filter_map(|row| row.checked_sub(1)).collect();
             rows.sort_by_key(|&row| text[row]); // stable
@@ -244,7 +244,7 @@ pub(super) mod tests {
     fn any_lists_merge() {
         let mut rng = Rng(10);
         for len in 0..300 {
-            // Few bits, about as many as there should be, and only ones.
+            // Few bits set, about as many as there should be, and all of them.
             for kind in 0..3 {
                 let word = |rng: &mut Rng| (rng.below(1 << 16) << 16 | rng.below(1 << 16)) as u32;
                 let bits = (0..word_count(len)).map(|_| match kind {

@@ -4,12 +4,12 @@
 
 use std::cmp::Ordering;
 
-/// Moves entries less than the pivot to the front and greater ones to the back, and returns the number of both; `None`
-/// if all equal the pivot, in which case nothing moves. `order` compares an entry with the pivot.
+/// Moves entries less than the pivot to the front and greater ones to the back, and returns the numbers of these;
+/// `None` if all equal the pivot, in which case nothing moves. `order` compares an entry with the pivot.
 pub fn partition<T: Copy>(entries: &mut [T], order: impl Fn(T) -> Ordering) -> Option<(usize, usize)> {
     let len = entries.len();
     // From front to back: equal up to `equal_front`, less up to `low`, not yet examined up to `high`, greater up to
-    // `equal_back`, equal.
+    // `equal_back`, then equal again.
     let (mut equal_front, mut low, mut high, mut equal_back) = (0, 0, len, len);
     loop {
         while low < high {

@@ -1,6 +1,6 @@
 //! The origin of a block that is a word w repeated m times.
 //!
-//! Each rotation of such a block has m equal rows, and any of them as origin decodes to the same block. Which one is
+//! Each rotation of such a block has m equal rows, any of which as the origin gives the same block. Which one is
 //! written depends on how bzip2's sorts happen to leave equal rotations: in 31 % of random cases it is not the
 //! last, and there is no rule. Such blocks are common: in a file of zeros, all blocks but the last are periodic.
 //!
@@ -9,7 +9,7 @@
 //! sort gives up, go to the fallback sort (`fallback_sort`). The origin is remembered, because such blocks seldom come
 //! alone.
 //!
-//! CPU time of the whole command for one block of about 900,000 bytes, in ms: hybz / bzip2 / hybz before, which
+//! CPU time of the whole command for one block of about 900,000 bytes, in ms: hybz / bzip2 / an earlier hybz, which
 //! derived the origin from the sorted rotations of the word (EPYC, a virtual machine shared with others, minimum of 7;
 //! a block of dickens that repeats nothing takes 29 / 61 / 30):
 //!
@@ -22,8 +22,8 @@
 //! | 4 letters at random | 68 / 234 / 39 | 54 / 223 / 29 | 39 / 197 / 16 | 10 / 171 / 7 |
 //!
 //! Zeros take 34 / 275 / 32 (the whole file of 45.9 MB), `ab` 7 / 95 / 6, a Fibonacci word x 2 102 / 200 / 306, a de
-//! Bruijn word of 160,000 bytes x 5 33 / 153 / 13. Only where the main sort finishes does hybz take as long as bzip2:
-//! doubled text.
+//! Bruijn word of 160,000 bytes x 5 33 / 153 / 13. hybz takes about as long as bzip2 only on doubled text, where the
+//! main sort finishes.
 //!
 //! Consecutive full blocks of one periodic stretch begin at the same phase, because all of them are whole words long.
 //! They are therefore the same block, and the memo misses once: measured on 100 MB each of zeros, `yes`, and patterns
@@ -127,13 +127,13 @@ mod tests {
         (block.len() + 19).div_ceil(100_000).clamp(1, 9) as u8
     }
 
-    /// The origin in the head of a stream: after "BZh9", 48 bits of magic, 32 of CRC and one that says not randomised.
+    /// The origin in the head of a stream: after "BZh9", 48 bits of magic, 32 of CRC and one for randomisation.
     fn origin_in(stream: &[u8]) -> u32 {
         let origin = u32::from_be_bytes([stream[14], stream[15], stream[16], stream[17]]);
         origin >> 7 & 0xff_ffff
     }
 
-    /// The origin by the command, if there is one.
+    /// The origin that the command `bzip2` writes, if it is installed.
     fn ask_command(block: &[u8]) -> Option<u32> {
         program::installed_for_part("bzip2").then(|| origin_in(&program::bzip2(level(block), &text_of(block))))
     }
@@ -167,7 +167,7 @@ mod tests {
         let by_crate = origin_in(&reference::compress(level(&block), &text_of(&block)));
         let main = if len < MIN_MAIN_SORT || period == 1 { None } else { main_sort::origin(&block, times) };
         if made != by_crate {
-            // The crate charges less than bzip2 for comparing equal rotations, and may not give up.
+            // The crate charges less than bzip2 for comparing equal rotations, and may finish instead of giving up.
             let what = format!("{:?} x {times}: {made}, {by_crate}", &word[..period.min(100)]);
             assert!(main.is_none() && made as usize == fallback_sort::origin(word, times), "{what}");
             assert!(ask_command(&block).is_none_or(|by_command| made == by_command), "{what}");
@@ -287,7 +287,7 @@ mod tests {
             let letter = |rng: &mut Rng| (rng.next_u64().trailing_zeros() * 2) as u8 + rng.below(2) as u8;
             let text: Vec<u8> = (0..450_000 / times).map(|_| letter(rng)).collect();
             let mut word = coded(&text);
-            // The rest of a run at the end must not continue in the next copy.
+            // A run at the end must not continue in the next copy.
             word.truncate(450_000 / times - 1);
             word.push(99);
             finished += usize::from(check(&word, times).expect("bzip2 makes such a block"));

@@ -1,7 +1,7 @@
 //! The least rotation of a block, and its period.
 //!
-//! Sorting rotations with a suffix sorter requires the block rotated to its least rotation (see `forward`). Textbooks
-//! find that with two pointers in one pass over the block, byte by byte: measured at 130-295 MB/s. Here:
+//! Sorting rotations with a suffix sorter requires the block to be rotated to its least rotation (see `forward`).
+//! Textbooks find it with two pointers in one pass over the block, byte by byte: measured at 130-295 MB/s. Here:
 //!
 //! 1. Find the least byte. The least rotation begins where a run of that byte begins; most blocks have few such places,
 //!    because after run-length coding the least byte is often a rare count byte.
@@ -45,8 +45,8 @@ pub fn least(text: &[u8], candidates: &mut Vec<u32>) -> usize {
     two_pointers(text)
 }
 
-/// Collects the places at which runs of at least `RUN` least bytes begin and the least eight bytes follow. Returns
-/// false if there are more than `max`.
+/// Collects the positions at which a run of at least `RUN` least bytes begins, and whose eight bytes are the least.
+/// Returns false if there are more than `max`.
 fn collect<const RUN: usize>(text: &[u8], least_byte: u8, max: usize, candidates: &mut Vec<u32>) -> bool {
     let mut best = u64::MAX;
     for from in (0..text.len()).step_by(CHUNK) {
@@ -74,8 +74,8 @@ fn collect<const RUN: usize>(text: &[u8], least_byte: u8, max: usize, candidates
     true
 }
 
-/// Whether a run of `RUN` of this byte begins at any of the `CHUNK` positions from `at`. Always true near the end: a
-/// run there may continue around it.
+/// Whether a run of `RUN` of this byte begins at any of the `CHUNK` positions from `at`. Always true near the end,
+/// where a run may wrap around.
 #[inline]
 fn begins_run<const RUN: usize>(text: &[u8], at: usize, byte: u8) -> bool {
     let Some(window) = text.get(at..at + CHUNK + RUN - 1) else { return true };
@@ -98,7 +98,7 @@ fn refine(text: &[u8], candidates: &mut Vec<u32>) -> Option<usize> {
     Some(candidates.first().map_or(0, |&start| start as usize))
 }
 
-/// The eight bytes from `start` on, around the end if necessary, as a number that compares like them.
+/// The eight bytes from `start` on, around the end if necessary, as a number that compares like these bytes.
 #[inline]
 fn window(text: &[u8], start: usize) -> u64 {
     match text.get(start..start + 8) {
@@ -147,7 +147,7 @@ fn compare(text: &[u8], a: usize, b: usize) -> Option<(usize, bool)> {
     None
 }
 
-/// The length of the shortest word that `text` is a whole number of copies of: `text.len()` if it is not a repetition.
+/// The length of the shortest word of which `text` is one or more copies: `text.len()` if it is not a repetition.
 ///
 /// If the text consists of copies of a shorter word, it also consists of p copies of some word, for a prime factor p of
 /// its length. A few comparisons therefore decide, and nearly all of them fail within a few bytes.

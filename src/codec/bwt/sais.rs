@@ -1,14 +1,14 @@
 //! A suffix array by induced sorting (SA-IS; Nong, Zhang and Chan, DCC 2009), linear for any text, for builds without
 //! libsais.
 //!
-//! A suffix is S if it is less than the next one, else L; the last one is L, as the end of the text is less than
-//! everything. An S that follows an L is LMS. The order of the LMS suffixes gives that of all: scanned from the left,
-//! each suffix puts the L before it into its bucket, and from the right, the S before it. The same scans sort the LMS
-//! substrings, each from one LMS position to the next. Their ranks are a text of at most half the length, whose
-//! suffixes are sorted first, by the same function. The other memory is a bit for each position and a number for each
-//! symbol.
+//! A suffix is S if it is less than the next one, else L; the last suffix is L, as the end of the text is less than
+//! everything. An S that follows an L is LMS. The order of the LMS suffixes gives that of all: in a scan from the
+//! left, each suffix puts the L before it into its bucket, and in one from the right, the S before it. The same scans
+//! sort the LMS substrings, each from one LMS position to the next. Their ranks are a text of at most half the length,
+//! whose suffixes are sorted first, by the same function. Other memory: a bit for each position and two numbers for
+//! each symbol.
 
-/// The number of a symbol, a byte or a number that is not negative.
+/// The index of a symbol, which is a byte or a number that is not negative.
 #[inline(always)]
 fn index(symbol: impl Into<i64>) -> usize {
     symbol.into() as usize
@@ -18,7 +18,7 @@ fn index(symbol: impl Into<i64>) -> usize {
 const NONE: i32 = -1;
 
 /// Sorts the suffixes of `text`, whose symbols are below `symbols`, and puts their positions into the beginning of
-/// `suffixes`. That has at least the length of the text, less than 2^31.
+/// `suffixes`, which is at least as long as the text (less than 2^31).
 pub fn sort<T: Copy + Ord + Into<i64>>(text: &[T], suffixes: &mut [i32], symbols: usize) {
     let suffixes = &mut suffixes[..text.len()];
     if text.len() < 2 {
@@ -51,7 +51,7 @@ pub fn sort<T: Copy + Ord + Into<i64>>(text: &[T], suffixes: &mut [i32], symbols
     suffixes[count..].fill(NONE);
     sorter.set_places(true);
     for place in (0..count).rev() {
-        // The end of a bucket is no place before this one: the suffixes in front of it have places of their own.
+        // The bucket's end is not before `place`, because the suffixes in front of this one have places of their own.
         let at = std::mem::replace(&mut suffixes[place], NONE);
         sorter.put(suffixes, at as usize, true);
     }
@@ -87,7 +87,7 @@ impl<'a, T: Copy + Ord + Into<i64>> Sorter<'a, T> {
         self.types[at / 64] >> (at % 64) & 1 != 0
     }
 
-    /// Whether a position after the first is LMS.
+    /// Whether position `at`, which is not the first, is LMS.
     #[inline(always)]
     fn is_lms(&self, at: usize) -> bool {
         self.is_s(at) && !self.is_s(at - 1)
@@ -131,8 +131,8 @@ impl<'a, T: Copy + Ord + Into<i64>> Sorter<'a, T> {
         }
     }
 
-    /// Replaces the suffixes, sorted by their LMS substrings, with the ranks of these substrings: at the end of the
-    /// array, in the order of the text. Returns the number of substrings, and the number of different ones.
+    /// Replaces the suffixes, sorted by their LMS substrings, with the ranks of these substrings, in the order of the
+    /// text, at the end of the array. Returns the number of substrings, and the number of different ones.
     fn name(&self, suffixes: &mut [i32]) -> (usize, usize) {
         let mut count = 0;
         for place in 0..suffixes.len() {
@@ -162,7 +162,7 @@ impl<'a, T: Copy + Ord + Into<i64>> Sorter<'a, T> {
         (count, distinct)
     }
 
-    /// Whether the same LMS substring begins at two LMS positions. One that ends with the text is like no other.
+    /// Whether the same LMS substring begins at two LMS positions. One that ends with the text equals no other.
     fn same_substring(&self, a: usize, b: usize) -> bool {
         let len = self.text.len() - a.max(b);
         for ahead in 0..len {

@@ -10,7 +10,7 @@ use libsais::{BwtConstruction, SuffixArrayConstruction, bwt::AuxIndicesSamplingR
 /// The number of rows processed together.
 pub(super) const ROWS: usize = 1024;
 
-/// Why a call of libsais cannot fail otherwise: its arguments are checked by their types.
+/// The only error of a call of libsais: its arguments are checked by their types.
 #[cfg(feature = "libsais")]
 const NO_MEMORY: &str = "libsais fails only when there is no memory";
 
@@ -22,8 +22,8 @@ pub fn sort(text: &[u8], suffixes: &mut [i32]) {
     sais::sort(text, suffixes, 256);
 }
 
-/// The same for a text of numbers below `distinct`. What `suffixes` has after them is used as memory, and the numbers
-/// may be changed.
+/// The same for a text of numbers below `distinct`. The rest of `suffixes` is used as memory, and the numbers may be
+/// changed.
 pub fn sort_numbers(numbers: &mut [i32], distinct: usize, suffixes: &mut [i32]) {
     #[cfg(feature = "libsais")]
     {
@@ -38,15 +38,15 @@ pub fn sort_numbers(numbers: &mut [i32], distinct: usize, suffixes: &mut [i32]) 
     sais::sort(numbers, suffixes, distinct);
 }
 
-/// The place of the row that `is_it`. First it is tested without an early exit, so that the test becomes vector code.
+/// The index of the row that `is_it`. A first test, without an early exit, becomes vector code.
 pub(super) fn find(part: &[i32], is_it: impl Fn(i32) -> bool) -> Option<usize> {
     let is_there = part.iter().fold(false, |any, &row| any | is_it(row));
     if is_there { part.iter().position(|&row| is_it(row)) } else { None }
 }
 
 /// Replaces `text` with its BWT, under an end mark that is less than all bytes; the row of the whole text, whose entry
-/// is the mark, is left out. Returns the places of the suffixes whose positions are multiples of 2^`log`, without
-/// counting the suffix of the mark. `suffixes` is memory: [`EXTRA`] more than the text has.
+/// is the mark, is left out. Returns the rows of the suffixes whose positions are multiples of 2^`log`, not counting
+/// the mark's suffix. `suffixes` is memory: as long as the text, plus [`EXTRA`].
 pub fn last_column(text: &mut [u8], log: u8, suffixes: &mut [i32]) -> Vec<u32> {
     #[cfg(feature = "libsais")]
     {
@@ -84,7 +84,7 @@ fn by_sais(text: &mut [u8], log: u8, suffixes: &mut [i32]) -> Vec<u32> {
     places
 }
 
-/// The room that libsais gets after the suffixes: with 6 kB and more it allocates nothing.
+/// The number of entries that libsais gets after the suffixes: with 6 kB and more it allocates nothing.
 pub const EXTRA: usize = 2048;
 
 #[cfg(all(test, feature = "libsais"))]

@@ -10,10 +10,10 @@
 //! codes: `CanonicalCodes` decodes these symbols. In bzip2's own output one look-up in a hundred finds such an entry. A
 //! table with one code per entry needs twice the look-ups, and everything waits for them (7 to 8 cycles each).
 //!
-//! Measured on a Zen 5 core: 1.3 to 1.6 ns per symbol of text, 2.6 where every code has 8 bits. It took a quarter more
-//! when the last 15 symbols of a group were decoded code by code, instead of checking for the end of the group at each
-//! look-up. Decoding in smaller pieces, so that the move-to-front of one could overlap the codes of the next, gained
-//! nothing.
+//! Measured on a Zen 5 core: 1.3 to 1.6 ns per symbol of text, 2.6 where every code has 8 bits. It took a quarter
+//! longer when the last 15 symbols of a group were decoded code by code, instead of checking for the end of the group
+//! at each look-up. Decoding in smaller pieces, so that the move-to-front of one could overlap the codes of the next,
+//! gained nothing.
 //!
 //! The table is filled only if the lengths are at most complete (Kraft's sum at most 1). Over-subscribed lengths would
 //! write past the table's end, which caused a heap overflow in a fork of bzip2. See `LookupTable::new`.
@@ -43,7 +43,7 @@ pub struct CanonicalCodes {
 }
 
 impl CanonicalCodes {
-    /// Computes the codes from `lengths` [2..=258, each 1..=20], the code length of each symbol.
+    /// Computes the codes from `lengths` (2 to 258, each 1 to 20), the code length of each symbol.
     pub fn new(lengths: &[u8]) -> Self {
         let mut counts = [0i32; LENGTHS];
         for &length in lengths {
@@ -142,14 +142,14 @@ fn symbols(entry: TableEntry) -> [u8; 4] {
     (entry >> 8).to_le_bytes()
 }
 
-/// Makes the entries for all values of `bits` bits: the code at their start, and what follows it, if anything: the
-/// entries from `1 << n` on for the `n` bits that a code leaves.
+/// Makes the entries for all values of `bits` bits: the code at their start, and the codes after it, if any. For the
+/// `n` bits that a code leaves, these are in `following` from index `1 << n` on.
 ///
 /// All entries that begin with the same code are made by one loop of additions, which vectorises. A table of English
 /// prose takes 44,000 instructions; looking up what follows each entry took 98,000.
 fn join(singles: &[TableEntry], bits: u32, following: Option<&[TableEntry]>, entries: &mut [TableEntry]) {
     let mut at = 0;
-    // Kraft's inequality keeps all codes, one after the other, among the entries.
+    // By Kraft's inequality all codes, one after the other, fit into the entries.
     for &first in singles.iter().take_while(|first| bit_count(**first) <= bits) {
         let left = 1 << (bits - bit_count(first));
         let these = &mut entries[at..at + left];
@@ -170,7 +170,7 @@ fn join(singles: &[TableEntry], bits: u32, following: Option<&[TableEntry]>, ent
 /// other calls need not touch.
 #[inline(never)]
 fn join_all(singles: &[TableEntry], shortest: u32, most: u32, entries: &mut [TableEntry]) {
-    // What follows two codes, then what follows one, for each number of bits that they leave.
+    // The codes that follow two codes, then those that follow one, for each number of bits that they leave.
     let mut following = [0; 1 << LOOKUP_BITS];
     for codes in (1..most).rev() {
         let longer = following;
@@ -206,7 +206,7 @@ impl LookupTable {
         Ok(table)
     }
 
-    /// Lists the entries of single codes that a look-up of `bits` bits sees whole, in the order of the codes. Those
+    /// Lists the entries of single codes that a look-up of `bits` bits sees whole, in the order of the codes. Codes
     /// whose symbols the table does not return have just a length.
     fn list_singles(&self, lengths: &[u8], bits: u32, singles: &mut Vec<TableEntry>) {
         let end_of_block = lengths.len() as u16 - 1;
@@ -222,7 +222,7 @@ impl LookupTable {
     }
 
     /// Decodes a group of symbols by `entries` and writes them from `out[*len]` on. Returns true if the block ends in
-    /// it.
+    /// this group.
     #[inline(always)]
     fn decode_group<const BITS: u32>(
         &self,
@@ -254,7 +254,7 @@ impl LookupTable {
                 continue;
             }
             if code_count(entry) > 0 {
-                // All its symbols have been written, but only those that belong to the group count.
+                // All symbols of the entry have been written, but only those that belong to the group count.
                 bits.skip(self.bits_of(entry, left));
                 *len += left as usize;
                 return Ok(false);
@@ -272,8 +272,8 @@ impl LookupTable {
         Ok(false)
     }
 
-    /// The number of bits of the first `count` [1..=3] codes of an entry, without a branch, which would be mispredicted
-    /// once in a group: codes and MTF take 0.97 of the time.
+    /// The number of bits of the first `count` (1 to 3) codes of an entry, without a branch, which would be
+    /// mispredicted once in a group: codes and MTF take 0.97 of the time.
     #[inline(always)]
     fn bits_of(&self, entry: TableEntry, count: u32) -> u32 {
         let bits = |symbol: u8, counts: bool| u32::from(self.lengths[usize::from(symbol)]) * u32::from(counts);
@@ -300,7 +300,7 @@ pub struct GroupDecoder {
 /// The number of groups that one call of [`GroupDecoder::decode_groups`] decodes: few enough that their symbols stay in
 /// the L1 cache.
 const GROUPS_AT_ONCE: usize = 8;
-/// With fewer groups, entries of several codes save less than the 20,000 instructions a table that they take.
+/// With fewer groups, entries of several codes save less than making them takes: 20,000 instructions a table.
 /// Estimated: they save 25 look-ups a group, of 7 cycles each, and there are up to six tables.
 const FEW_GROUPS: usize = 256;
 /// The size of the buffer for [`GroupDecoder::decode_groups`]: the maximum number of bytes that it returns, plus the

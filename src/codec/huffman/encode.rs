@@ -77,7 +77,7 @@ impl Heap {
     }
 }
 
-/// Computes the code lengths for `frequencies` [2..=258 symbols, with a sum below 2^23].
+/// Computes the code lengths for `frequencies` (2 to 258 symbols, with a sum below 2^23).
 pub fn code_lengths(frequencies: &[u32], lengths: &mut [u8]) {
     let count = frequencies.len();
     let mut weights = [0u32; MAX_SYMBOLS];
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use hybz_testkit::shapes::Rng;
 
-    /// bzip2's own method: weights next to the heap, depths by climbing. Also returns how often it halved.
+    /// bzip2's own method: weights next to the heap, depths by climbing. Also returns the number of halvings.
     fn naive(frequencies: &[u32]) -> (Vec<u8>, u32) {
         let count = frequencies.len();
         let mut leaves: Vec<u32> = frequencies.iter().map(|f| f.max(&1) << 8).collect();

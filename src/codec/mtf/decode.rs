@@ -6,10 +6,10 @@
 //!
 //! The loop's only branch is for far ranks. Run digits and ranks alternate without a pattern, and a mispredicted branch
 //! costs as much as ten symbols. A run digit is treated as rank 0, which leaves the list as it is, but it adds its
-//! weight instead of 1 and does not begin a run. The head of the list is in vector registers, where moving to front is
-//! byte shuffles with masks from a table: 16 entries with SSSE3, NEON and WebAssembly's SIMD, 16 or 64 with AVX2 and
-//! AVX-512 VBMI, and 8 in a plain 64-bit word elsewhere. Ranks beyond the head take longer: with 16 entries these are 1
-//! to 31 in a hundred, with 64 up to 14 (nci, ooffice).
+//! weight instead of 1 and does not begin a run. The head of the list is in vector registers, where moving to front
+//! takes byte shuffles with masks from a table: 16 entries with SSSE3, NEON and WebAssembly's SIMD, 16 or 64 with AVX2
+//! and AVX-512 VBMI, and 8 in a plain 64-bit word elsewhere. Ranks beyond the head take longer: with 16 entries these
+//! are 1 to 31 in a hundred, with 64 up to 14 (nci, ooffice).
 //!
 //! On a Zen 5 core, ns per symbol: 16 entries 1.2 on near ranks (English prose 1.25, an executable 5.5), 64 entries 1.5
 //! (1.5, 2.1), 256 entries 2.7 for any ranks, the plain word 4. With VBMI, the ranks in each piece of 400 symbols
@@ -23,8 +23,8 @@ use crate::cpu;
 use std::collections::TryReserveError;
 
 /// The loop with the first 16 entries in a register and the others in memory, in rows of 16. The register's module has
-/// `load`, `store`, `first` and `shuffle`; `up`: the last entry of one row, and another row but its last entry; and
-/// `turned`: a row's first entry becomes its last.
+/// `load`, `store`, `first` and `shuffle`; `up`, which puts the last entry of one row before all but the last of
+/// another; and `turned`, which moves a row's first entry to its end.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 macro_rules! push_by_rows {
     ($(#[$attribute:meta])* $push:ident) => {
@@ -99,7 +99,7 @@ struct RunState {
 /// The weight of a rank, and of the first run digit: one byte.
 const ONE: u32 = 1 << 8;
 
-/// With fewer runs, a memory that is too small becomes only twice as large as needed.
+/// With fewer runs, memory that is too small becomes only twice as large as needed.
 const SHORT: usize = 2048;
 
 /// The implementation of the loop that this machine uses.
@@ -174,7 +174,7 @@ impl MtfDecoder {
     pub fn push(&mut self, symbols: &[u8]) -> Result<(), Irregular> {
         let max_runs = self.state.runs + symbols.len() + 1;
         if self.runs.len() < max_runs {
-            // Memory for any block, if this one is not short: what is not written takes no page.
+            // Memory for any block, if this one is not short: parts that are not written take no pages.
             let len = if max_runs < SHORT { 2 * max_runs } else { max_runs.max(self.limit as usize + 2) };
             let mut runs = vec![0; len];
             runs[..self.state.runs].copy_from_slice(&self.runs[..self.state.runs]);
@@ -202,7 +202,7 @@ impl MtfDecoder {
         if self.state.len > u64::from(self.limit) << 8 { Err(Irregular) } else { Ok(()) }
     }
 
-    /// The length of the column so far, and the weight of the next run digit: 1 if the last symbol was none.
+    /// The length of the column so far, and the weight of the next run digit: 1 if the last symbol was no run digit.
     pub fn progress(&self) -> (u64, u32) {
         (self.state.len >> 8, self.state.weight / ONE)
     }
@@ -261,7 +261,7 @@ impl RunState {
     /// Counts one symbol, after which `front` is at the front of the list.
     #[inline(always)]
     fn step(&mut self, symbol: u8, front: u8, runs: &mut [u32]) {
-        // All ones if a run begins. In WebAssembly, LLVM makes a branch of choices by a condition.
+        // All ones if a run begins. In WebAssembly, LLVM would turn a conditional choice into a branch.
         let begins = ((1 - i32::from(symbol)) >> 31) as u32;
         // The word is written even if no run begins: the next run that begins overwrites it.
         runs[self.runs] = self.len as u32 | u32::from(front);

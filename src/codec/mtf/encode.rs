@@ -120,8 +120,8 @@ impl MtfSymbols {
         }
     }
 
-    /// Finds the bytes used and makes room. Returns each used byte's place in the first list, and the number of used
-    /// bytes.
+    /// Finds the bytes used and enlarges the memory. Returns the positions of used bytes in the first list, and their
+    /// number.
     fn start(&mut self, last: &[u8]) -> ([u8; 256], usize) {
         // Room for at most one symbol for each byte, for EOB, and for the digits that a run may write beyond its end.
         if self.buffer.len() < last.len() + 8 {
@@ -195,16 +195,16 @@ impl MtfSymbols {
     }
 }
 
-/// The number of bytes of a column that are looked at together.
+/// The number of bytes of a column that are examined together.
 const STRETCH: usize = 64;
 
 /// The bytes of a block by time of last use.
 trait Ranks {
-    /// Calls `write` with the place and the rank of each byte that `heads` has a bit for. None of these is 0. The bytes
-    /// move to the front.
+    /// Calls `write` with the position and the rank of each byte that `heads` has a bit for. None of these is 0. The
+    /// bytes move to the front.
     fn code(&mut self, stretch: &[u8], heads: u64, write: impl FnMut(usize, usize));
 
-    /// A mask of the bytes, but the first, that differ from the byte before them.
+    /// A mask of the bytes, except the first, that differ from the byte before them.
     #[inline(always)]
     fn heads(bytes: &[u8; STRETCH + 1]) -> u64 {
         heads(&bytes[1..], bytes[0])
@@ -232,7 +232,7 @@ impl<const N: usize> Ranks for ByRank<'_, N> {
     }
 }
 
-/// The numbers of the one bits.
+/// The positions of the bits that are set.
 #[inline(always)]
 fn places(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -1,9 +1,9 @@
-//! The list itself, with its first 16 entries in a register, as in the decoder: for CPUs with AVX2.
+//! Encodes by the list itself, whose first 16 entries are in a register, as in the decoder: for CPUs with AVX2.
 //!
-//! Nine of ten ranks of text are below 16. There the byte is found by one comparison, and one shuffle by a mask from a
-//! table moves it to the front. Ranks beyond are looked for in rows of 16. On a Zen 3 this is 1.5 to 1.8 times as fast
-//! as ranks on text (dickens 5.26 -> 3.09 ns a byte, linux 3.91 -> 2.54), on an executable 1.1 times, and slower where
-//! most ranks are far: after such a beginning the block goes on by ranks.
+//! Nine of ten ranks of text are below 16. A byte of such a rank is found by one comparison, and one shuffle by a mask
+//! from a table moves it to the front. Other bytes are searched for in rows of 16. On a Zen 3 this is 1.5 to 1.8 times
+//! as fast as ranks on text (dickens 5.26 -> 3.09 ns a byte, linux 3.91 -> 2.54), on an executable 1.1 times, and
+//! slower where most ranks are far: a block that begins like that is continued by ranks.
 
 use super::{ByRank, MtfSymbols, Ranks, STRETCH, places};
 use crate::codec::mtf::{MASKS16, load, store};
@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm_slli_si128, _mm_srli_si128,
 };
 
-/// A block goes on by ranks if the rank of more than one byte in `FAR` is far.
+/// A block is continued by ranks if more than one byte in `FAR` has a far rank.
 const FAR: usize = 8;
 
 /// Whether this CPU supports the kernel.
@@ -131,7 +131,7 @@ impl<const N: usize> List<'_, N> {
     }
 }
 
-/// A mask of the entries that are the same.
+/// A mask of the entries of `row` that are equal to those of `wanted`.
 #[inline(always)]
 fn place(row: __m128i, wanted: __m128i) -> u32 {
     // SAFETY: every x86-64 has SSE2.

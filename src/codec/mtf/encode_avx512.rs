@@ -138,7 +138,7 @@ impl<const N: usize> Ranks for ByTime<'_, N> {
     }
 }
 
-/// A mask of the bytes, but the first, that differ from the byte before them.
+/// A mask of the bytes, except the first, that differ from the byte before them.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn heads(bytes: &[u8; 65]) -> u64 {

@@ -26,7 +26,7 @@ pub struct InMemoryExpander {
     equal: u32,
 }
 
-/// The number of bytes of which a window may begin in the first half.
+/// The number of bytes looked at: a window may begin in their first half.
 const AHEAD: usize = 2 * WINDOW;
 
 /// The text grew longer than `MAX_PLAIN_TEXT` bytes.
@@ -41,8 +41,8 @@ impl InMemoryExpander {
 
     /// Reuses the memory of an earlier text.
     ///
-    /// Memory without contents: to fill it with zeros first took 2 % of the time of decoding. Room for a quarter more
-    /// than the block: 88 of 97 blocks of linux outgrew a sixteenth, and their room doubled.
+    /// The memory is not initialised: filling it with zeros took 2 % of the time of decoding. It has a quarter more
+    /// than the block: with a sixteenth more, 88 of 97 blocks of linux outgrew it, and it was doubled.
     pub fn with_room(mut out: Vec<u8>, len: usize) -> Self {
         let room = len + len / 4 + 512;
         out.clear();
@@ -95,7 +95,7 @@ impl InMemoryExpander {
         })
     }
 
-    /// `equal_to_next` is a function like the one with this name.
+    /// `equal_to_next` does what the function of this name does.
     #[inline(always)]
     fn push_by(&mut self, coded: &[u8], equal_to_next: impl Fn(&[u8; WINDOW]) -> u64) -> Result<(), TooLong> {
         let mut rest = &coded[self.finish_open_run(coded)?..];
@@ -113,7 +113,7 @@ impl InMemoryExpander {
     /// Expands bytes up to the end of a window, or of the run that begins in it. There are `len` bytes in `ahead`.
     /// Returns how many bytes it consumed.
     ///
-    /// One mask finds all runs of a window, which takes 0.87 of the time for nci that a window for each run takes.
+    /// One mask finds all runs of a window; for nci this takes 0.87 of the time that a window for each run takes.
     #[inline(always)]
     fn push_window(
         &mut self,
@@ -160,7 +160,7 @@ impl InMemoryExpander {
         self.make_room()?;
         let end = self.out.len() + len;
         if cfg!(target_arch = "wasm32") {
-            // There, copying more than 64 bytes at once is a call.
+            // In WebAssembly, copying more than 64 bytes at once is a call.
             let (first, rest) = window.split_at(32);
             self.out.extend_from_slice(first);
             self.out.extend_from_slice(rest);
@@ -235,8 +235,8 @@ impl InMemoryExpander {
 
 /// Expands run-length-coded bytes into pieces of any size, for texts that should never be in memory as a whole.
 ///
-/// A default one is at the beginning of the coded bytes. Four equal bytes at the very end without a count stand for
-/// themselves; [`decode_text`] has rejected them before.
+/// A default expander is at the beginning of the coded bytes. Four equal bytes at the very end without a count stand
+/// for themselves; [`decode_text`] has rejected them before.
 #[derive(Clone, Debug, Default)]
 pub struct Expander {
     /// The position in the coded bytes.
@@ -293,7 +293,7 @@ impl Expander {
     }
 }
 
-/// Returns the text of the block whose coded bytes are these `pieces`, `len` bytes together, and the text's CRC.
+/// Returns the text of the block whose coded bytes are these `pieces`, `len` bytes in all, and the text's CRC.
 ///
 /// The text is plain if it is at most `MAX_PLAIN_TEXT` bytes long.
 ///

@@ -33,7 +33,7 @@ const DISTANCES: [u16; 512] = [
     510, 357, 358, 850, 858, 364, 936, 638,
 ];
 
-/// Flips the lowest bits back, in the bytes at the sums of the distances, minus two.
+/// Flips the lowest bits back, in the bytes whose positions are the sums of the distances, less two.
 pub fn derandomise(block: &mut [u8]) {
     let mut at = 0;
     for distance in DISTANCES.iter().cycle() {

@@ -59,7 +59,7 @@ pub(crate) fn equal_to_next_portable(window: &[u8; WINDOW]) -> u64 {
     let word = |at: usize| window[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
     (0..64).step_by(8).fold(0, |mask, at| {
         let differ = word(at) ^ word(at + 1);
-        // The top bit of each byte that equals the next one; the product moves the eight of them together.
+        // The top bit of each byte that equals the next one; the product gathers the eight bits.
         let equal = !(((differ & LOW) + LOW) | differ | LOW);
         mask | (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56 << at
     })
@@ -85,8 +85,8 @@ pub fn find_run(bytes: &[u8], from: usize) -> Option<usize> {
     rest.windows(4).position(|four| four.iter().all(|&byte| byte == four[0])).map(|position| at + position)
 }
 
-/// Appends the runs of four and more bytes that begin at or after `from`. Returns the position before which all of them
-/// are listed: the start of a run that may go on after `bytes`, or one in the last 64 bytes.
+/// Appends the runs of four and more bytes that begin at or after `from`. Returns the position before which all of
+/// them are listed: the start of a run that may go on after `bytes`, or a position in the last 64 bytes.
 pub fn list_runs(bytes: &[u8], from: usize, runs: &mut Vec<Run>) -> usize {
     let mut at = from;
     while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {

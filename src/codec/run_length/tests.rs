@@ -1,4 +1,4 @@
-//! Run-length coding against its definition. Any bytes are a text, and coded bytes too.
+//! Run-length coding against its definition. Any bytes are a text, and any bytes are coded bytes.
 
 use super::super::encode::{encode, encode_into, runs};
 use super::super::equal_to_next_portable;

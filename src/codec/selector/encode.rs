@@ -199,9 +199,9 @@ impl HuffmanTables {
         }
     }
 
-    /// Writes each selector as its place in a move-to-front list of the tables, in unary.
+    /// Writes each selector as its position in a move-to-front list of the tables, in unary.
     ///
-    /// That place is the number of tables selected since this one was. 18,000 selectors take 20 us without a branch,
+    /// That position is the number of tables selected since this one was. 18,000 selectors take 20 us without a branch,
     /// 114 with a list that is searched (Zen 5).
     fn write_selectors(&self, out: &mut BitWriter) {
         // Byte t has a bit for each table selected since table t was.
@@ -276,7 +276,7 @@ mod tests {
     use crate::bits::append_bits;
     use hybz_testkit::shapes::{EDGES, SHAPES};
 
-    /// Checks that tables are written as predicted, and can be set again. That they are bzip2's is held by its bytes:
+    /// Checks that tables are written as predicted, and can be set again. That they are bzip2's is tested by bytes:
     /// `tests/library/identity.rs` compares texts of all shapes, and of all lengths where the number of tables changes.
     fn check(tables: &mut HuffmanTables, last: &[u8], what: &str) {
         let mut symbols = MtfSymbols::default();

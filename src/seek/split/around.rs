@@ -17,7 +17,7 @@ pub(super) const REACH: u64 = 5 << 19;
 /// The number of bytes after the byte that are read at first.
 const AHEAD: u64 = 256 << 10;
 
-/// The answer of the bits around a byte to the question of the next item.
+/// What the bits around a byte say about where the next item begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     /// The next item is this one.
@@ -47,7 +47,7 @@ pub(super) fn ask(file: &Source, byte: u64) -> Result<Answer, Error> {
 /// The bytes around a byte.
 struct Around<'a> {
     file: &'a Source,
-    /// The first of these bytes in the file.
+    /// The offset in the file of the first of these bytes.
     at: u64,
     data: Vec<u8>,
     /// The bit of `data` with which the byte begins.
@@ -88,7 +88,7 @@ impl<'a> Around<'a> {
         Ok(())
     }
 
-    /// The bit at which the codes of a block end, if they are codes, and if that is after the byte.
+    /// The bit at which the codes of a block end, if they are codes and end after the byte.
     fn end_of_block(&mut self, bit: u64) -> Result<Option<u64>, Error> {
         let all = self.here / 8 + REACH;
         loop {
@@ -105,7 +105,7 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Whether the text of a block has its CRC. Only then a damaged magic after it is known to be one.
+    /// Whether the text of a block has its CRC. Only then is a damaged magic after it known to be one.
     fn is_right(&mut self, bit: u64, end: u64) -> bool {
         self.decoder.decode(&self.data, bit, end, MAX_BLOCK as u32).is_ok()
     }

@@ -68,8 +68,8 @@ enum State {
 }
 
 impl SplitReader {
-    /// Reads the blocks of `file` that begin in these of its bytes. If the bytes go up to the file's end or beyond, so
-    /// does the part. Nothing is read before the first read of text.
+    /// Reads the blocks of `file` that begin in this range of its bytes. If the bytes go up to the file's end or
+    /// beyond, so does the part. Nothing is read before the first read of text.
     ///
     /// With `lines`, the part has whole lines: those that begin after the first byte of the text of its blocks, up to
     /// the one that begins right after that text; the first part also has the first line. Each line of the file is

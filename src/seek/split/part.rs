@@ -15,13 +15,13 @@ use crate::stream::piece::{Extent, Join, Step};
 use crate::summary::{BlockInfo, Mark};
 use std::sync::Arc;
 
-/// The items of a file from a place on.
+/// The items of a file from a bit on.
 pub(super) struct Part {
     file: Source,
     chain: Chain,
     spans: Spans,
     ahead: Ahead,
-    /// Items that begin at this bit or later are left to others.
+    /// Items that begin at this bit or later are left to other parts.
     stop: u64,
     garbage_allowed: bool,
     /// Whether other parts follow, which must not take garbage for blocks.
@@ -62,7 +62,7 @@ impl Part {
         !has_ended
     }
 
-    /// The text of the next block; `None` if no other begins before the stop.
+    /// The text of the next block; `None` if no further block begins before the stop.
     pub fn next(&mut self) -> Result<Option<Text>, Error> {
         loop {
             while let Some(span) = self.ahead.next(&self.file, self.stop)? {

@@ -8,7 +8,7 @@
 //! time, but never gives a wrong text.
 //!
 //! The obvious alternative, to take the first block after the byte that decodes with its CRC, loses or doubles text as
-//! soon as a block lies whole in the data of another, and takes a damaged block for data.
+//! soon as a block lies wholly in the data of another, and takes a damaged block for data.
 
 use super::Source;
 use super::around::{Answer, ask};
@@ -22,7 +22,7 @@ use crate::formats::bzip2::stream::items::{Head, is_plausible, level_at};
 use crate::recover::marks::{MagicKind, Marks};
 use crate::settings::Settings;
 
-/// The items from the first one at or after byte `byte` of the file on that begin before bit `stop`.
+/// The items that begin before bit `stop`, from the first item at or after byte `byte` of the file on.
 pub(super) fn find_start(file: &Source, byte: u64, stop: u64, settings: &Settings) -> Result<Part, Error> {
     check_head(file)?;
     if byte == 0 {
@@ -42,7 +42,7 @@ pub(super) fn find_start(file: &Source, byte: u64, stop: u64, settings: &Setting
     Ok(Part::new(file, place, stop, settings))
 }
 
-/// Every part finds out the file's format, so that none of them is silent about another format.
+/// Every part finds out the file's format, so that each of them reports another format.
 fn check_head(file: &Source) -> Result<(), Error> {
     let head = Head::at(file, 0)?;
     match head.header() {
@@ -55,7 +55,7 @@ fn check_head(file: &Source) -> Result<(), Error> {
 /// The first good block at or after this bit, for a byte that lies in damage or after the last stream. The block must
 /// be followed by another block or the end of a stream.
 ///
-/// A bad block is an error: it may be damaged, and its text must not be lost in silence.
+/// A bad block is an error: it may be damaged, and its text must not be lost silently.
 fn search(file: &Source, from: u64, stop: u64, settings: &Settings) -> Result<Place, Error> {
     for mark in Marks::new(file, from) {
         let mark = mark?;

@@ -64,8 +64,8 @@ fn four_gpus_and_64_cores() {
     assert!(outcome.by_cores < input.blocks / 4, "{outcome:?}");
 }
 
-/// Cores compress zeros as fast as these can be read: a GPU would only add its start-up time.
-/// Of a slow pipe, the source is the bottleneck, not the cores.
+/// Cores compress zeros as fast as these can be read: a GPU would only add its start-up time. With a slow pipe, the
+/// source is the bottleneck, not the cores.
 #[test]
 fn cheap_work_and_a_slow_pipe_need_no_gpu() {
     for (core_rate, read_rate, bytes, announced) in [(2e9, 2.5e9, 2e9, true), (45e6, 200e6, 4e9, false)] {
@@ -133,7 +133,7 @@ fn a_second_gpu_is_worth_its_start() {
     }
 }
 
-/// A core other than its maker verifies every block, which costs a quarter more.
+/// Every block is verified by a core other than its maker, which costs a quarter more.
 #[test]
 fn verification_takes_a_quarter_more() {
     for cores in [2, 3, 16] {
@@ -152,7 +152,7 @@ fn a_gpu_that_lies_is_given_up() {
         let machine = Machine::new(cores, 45e6, &[Gpu { lies_after, ..H200 }]);
         let outcome = run(&machine, Input { verify: true, ..Input::of(4e9) });
         assert!(outcome.again > 0 && outcome.gone == H200.lanes, "{outcome:?}");
-        // At most those blocks are coded again that were in flight when the first one was called wrong.
+        // Only blocks that were in flight when the first one was called wrong may be coded again.
         assert!(outcome.again <= Input::of(1.0).window, "{outcome:?}");
         let alone = cores_alone(&machine, Input { verify: true, ..Input::of(4e9) });
         assert!(outcome.end < alone * 1.1 + 2.0, "{outcome:?}, alone {alone}");

@@ -51,7 +51,7 @@ impl Bits {
 
     /// The low `width` bits of `value`.
     ///
-    /// Byte by byte: bit by bit it took half of the time in which the table of cases is made.
+    /// Byte by byte: bit by bit, this took half of the time that making the table of cases takes.
     pub fn push(&mut self, value: u64, width: u32) {
         let mut left = width;
         while left > 0 {

@@ -95,7 +95,7 @@ impl Block {
         Block::of_run_length_coded(&model::run_length(text))
     }
 
-    /// A block by its bytes after run-length coding, which may be bytes that no encoder writes.
+    /// A block made from its bytes after run-length coding, which may be bytes that no encoder writes.
     pub fn of_run_length_coded(block: &[u8]) -> Block {
         let (column, origin) = model::bwt(block);
         Block::of_column(&column, origin)
@@ -108,13 +108,13 @@ impl Block {
         Block::of_run_length_coded(&block).randomise()
     }
 
-    /// A block by its last column, which need not be the result of sorting, and its origin.
+    /// A block made from its last column, which need not be the result of sorting, and its origin.
     pub fn of_column(column: &[u8], origin: u32) -> Block {
         let map = model::used(column);
         Block::of_symbols(&map, model::symbols(column, &map), origin)
     }
 
-    /// A block by its symbol map and its symbols, of which the last is the end of the block.
+    /// A block made from its symbol map and its symbols, of which the last is the end of the block.
     pub fn of_symbols(map: &[u8], symbols: Vec<u16>, origin: u32) -> Block {
         let column = model::undo_symbols(&symbols, map);
         let text = model::text(&column, origin, false).unwrap_or_default();

@@ -56,7 +56,7 @@ pub fn bwt(block: &[u8]) -> (Vec<u8>, u32) {
     (column, rows.iter().position(|&i| i == 0).unwrap_or(0) as u32)
 }
 
-/// Follows a last column from row `origin` for as many steps as it is long, whatever cycles its permutation has.
+/// Follows a last column from row `origin` for as many steps as it has rows, whatever cycles its permutation has.
 pub fn undo_bwt(column: &[u8], origin: u32) -> Vec<u8> {
     let mut next: Vec<usize> = (0..column.len()).collect();
     next.sort_by_key(|&i| column[i]); // stable: equal bytes keep their order
@@ -78,7 +78,7 @@ pub fn used(column: &[u8]) -> Vec<u8> {
     (0..=255).filter(|&byte| seen[usize::from(byte)]).collect()
 }
 
-/// `n` zeros in move-to-front positions as a number of digits 1 (RUNA = 0) and 2 (RUNB = 1), lowest first.
+/// A run of `n` zero positions as a number in the digits 1 (RUNA = 0) and 2 (RUNB = 1), lowest digit first.
 pub fn zero_run(mut n: u64) -> Vec<u16> {
     let mut symbols = Vec::new();
     while n > 0 {
@@ -145,7 +145,7 @@ pub fn randomised_positions(len: usize) -> Vec<usize> {
     positions
 }
 
-/// Randomises a block, or undoes it.
+/// Randomises a block, or undoes the randomisation.
 pub fn randomise(block: &mut [u8]) {
     for at in randomised_positions(block.len()) {
         block[at] ^= 1;

@@ -1,13 +1,13 @@
 //! Building T from the runs of the last column.
 //!
-//! T's rows for one first byte are the places of that byte in the last column, in ascending order. A run of the last
-//! column is therefore written as one piece, counting up, and a table of 256 entries tells where the next piece of each
-//! byte goes. (bzip2 does it byte by byte, in two passes, with a dependent increment each.)
+//! T's rows for one first byte hold the positions of that byte in the last column, in ascending order. A run of the
+//! last column is therefore written as one piece, counting up, and a table of 256 entries tells where the next piece
+//! of each byte goes. (bzip2 does it byte by byte, in two passes, with a dependent increment each.)
 //!
-//! Measured on a Zen 5 core: 0.70 ns per byte of a block of the kernel tarball; with runs of up to 8 instead of 16
-//! written together 0.90. A run of text takes about 10 cycles, bound by the number of instructions: one check less of
-//! bounds and one shift less made it 1.09 times as fast on a Zen 4 core. There, prefetching the line of the byte's next
-//! piece made it 1.07 times slower, and a second store only for runs of 9 to 16 entries gained nothing.
+//! Measured on a Zen 5 core: 0.70 ns per byte of a block of the kernel tarball; 0.90 if runs of up to 8 bytes, not 16,
+//! are written at once. A run of text takes about 10 cycles, bound by the number of instructions: one bounds check and
+//! one shift fewer made it 1.09 times as fast on a Zen 4 core. There, prefetching the line of the byte's next piece
+//! made it 1.07 times slower, and a second store only for runs of 9 to 16 entries gained nothing.
 
 /// A run of at most this length (97 of 100 in text) is written as if it had exactly this length: no loop, no
 /// misprediction.
@@ -50,8 +50,8 @@ pub(super) fn build(runs: &[u32], table: &mut [u32]) {
 }
 
 /// [`scatter`], with the widest vectors that the CPU has. On a Zen 5, 256 bits take 0.82 to 0.92 of the time that 128
-/// bits take, and 512 no less. On a Sapphire Rapids, a build that stopped at 256, which had other changes too, decoded
-/// five files in 1.02 to 1.04 times the time of the build before it.
+/// bits take, and 512 bits take no less. On a Sapphire Rapids, a build that stopped at 256, which had other changes
+/// too, decoded five files in 1.02 to 1.04 times the time of the build before it.
 fn scatter_best(runs: &[u32], places: &mut [Place; 256], table: &mut [u32]) {
     #[cfg(target_arch = "x86_64")]
     #[allow(unsafe_code)]
@@ -82,7 +82,7 @@ fn scatter(runs: &[u32], places: &mut [Place; 256], table: &mut [u32]) {
     assert!(places.iter().all(|place| place.last + PIECE as i32 <= table.len() as i32));
     let mut steps: [u32; PIECE] = std::array::from_fn(|i| (i as u32) << 8);
     if cfg!(target_arch = "wasm32") {
-        // V8 makes a constant vector anew, in four instructions, for each run.
+        // V8 would rebuild a constant vector, in four instructions, for each run.
         steps = std::hint::black_box(steps);
     }
     let mut run = runs[0];

@@ -6,11 +6,11 @@
 //!
 //! `build` makes T from the runs of the last column, and `walk` follows it in lanes.
 //!
-//! **Walking in lanes.** Some hundred rows are marked as splitters; they cut the cycle into segments. Some chains, the
-//! lanes, walk at once, each from one splitter to the next, so that as many loads are in flight; then the segments are
-//! put in order. The splitters are random rows from equal strata, since rows at a fixed stride can all lie on a few
-//! percent of the cycle of a repetitive block. Walking several blocks at once would hide the latency as well, but needs
-//! that many times the cache.
+//! **Walking in lanes.** Up to 1024 rows are marked as splitters; they cut the cycle into segments. Several chains,
+//! the lanes, walk at once, each from one splitter to the next, so that one load per lane is in flight; then the
+//! segments are put in order. The splitters are random rows from equal strata, since rows at a fixed stride can all
+//! lie on a few percent of the cycle of a repetitive block. Walking several blocks at once would hide the latency as
+//! well, but needs that many times the cache.
 //!
 //! A splitter's row of T is replaced by a jump to a ladder of 16 entries, each of which leads to the next. The loop
 //! therefore needs no test for splitters: every 16 steps the lanes that are on a ladder are found; the ladder tells
@@ -18,8 +18,8 @@
 //!
 //! 512 to 2048 splitters and ladders of 8 to 32 rungs make no difference, nor do huge pages. 64 lanes moved by gathers
 //! of AVX-512 made the whole decoder 1.01 times as fast (Zen 5). Two bytes a step (T composed with itself) would halve
-//! the number of steps, but with that many lanes these hardly wait, and the vector would be twice as large and take one
-//! more pass to build.
+//! the number of steps, but with so many lanes the steps hardly wait, and the vector would be twice as large and take
+//! one more pass to build.
 //!
 //! **Not one cycle.** For a periodic text, and for crafted data, T consists of several cycles. The segments from the
 //! origin on then lead back to the origin before they have n bytes. bzip2 walks round again until it has its n bytes,
@@ -37,12 +37,12 @@ use walk::{MAX_SPLITTERS, TABLE};
 
 /// Blocks of fewer rows are walked by one chain.
 const MIN_ROWS: usize = 4096;
-/// A block of fewer rows does not make an empty memory grow to full size, and walks in fewer lanes: 32,768 entries of T
+/// For a block of fewer rows, empty memory is not enlarged to full size, and fewer lanes walk: 32,768 entries of T
 /// stay in the L2 cache.
 const MIN_ROWS_IN_LANES: usize = 1 << 15;
-/// Twice the memory that the lanes need together, so that one may be longer.
+/// Twice the memory that the lanes need together, so that a lane may walk more than its share.
 const LANES_BYTES: usize = 2 * MAX_BLOCK;
-/// The text of a block, computed in the plainest way. `column` [1..=2^24] is the last column, `origin` one of its rows.
+/// The text of a block, computed in the plainest way. `column` (1 to 2^24 bytes) is the last column, `origin` a row.
 pub fn plain(column: &[u8], origin: u32) -> Vec<u8> {
     let mut next = [0usize; 256];
     for &byte in column {
@@ -78,7 +78,7 @@ struct Segment {
     next: u32,
 }
 
-/// The memory for inverting blocks of at most [`MAX_BLOCK`] bytes. At first there is none: [`build`](Self::build) takes
+/// The memory for inverting blocks of at most [`MAX_BLOCK`] bytes. Empty at first: [`build`](Self::build) allocates
 /// it, unless [`try_reserve`](Self::try_reserve) has.
 #[derive(Clone, Debug, Default)]
 pub struct Inverse {
@@ -107,7 +107,7 @@ impl Inverse {
             try_resize(&mut self.table, rows)?;
             return try_resize(&mut self.lanes, rows);
         }
-        // The table last: a whole one means that there are parts for lanes, too.
+        // The table last: if it has full size, the lanes have their memory, too.
         try_resize(&mut self.lanes, LANES_BYTES)?;
         try_resize(&mut self.table, TABLE)?;
         self.segments.clear();
@@ -117,11 +117,11 @@ impl Inverse {
     /// Builds T from the runs of the last column.
     ///
     /// `runs` has a word for each run: its start, shifted left by 8, and its byte. The last word only gives the end of
-    /// the last run, which is `rows` [1..=MAX_BLOCK]. The first run begins at 0, and the starts do not decrease.
+    /// the last run, which is `rows` (1 to MAX_BLOCK). The first run begins at 0, and the starts do not decrease.
     pub fn build(&mut self, runs: &[u32], rows: usize) {
         assert!(rows <= MAX_BLOCK, "a block has at most 900,000 rows");
         if self.table.len() < rows {
-            // Memory for any block, of which pages that are not needed are never touched; a tiny block needs none.
+            // Memory for any block (unneeded pages are never touched), except for a tiny block.
             let (table, lanes) = if rows < MIN_ROWS { (rows, rows) } else { (TABLE, LANES_BYTES) };
             (self.table, self.lanes) = (vec![0; table], vec![0; lanes]);
         }
@@ -129,7 +129,7 @@ impl Inverse {
         build::build(runs, &mut self.table[..rows]);
     }
 
-    /// Walks the text from row `origin` on, which must be less than the rows; then [`pieces`](Self::pieces) returns it.
+    /// Walks the text from row `origin` on, one of the rows; [`pieces`](Self::pieces) then returns the text.
     pub fn walk(&mut self, origin: u32) {
         assert!((origin as usize) < self.rows, "the origin is a row");
         if self.rows >= MIN_ROWS && self.table.len() == TABLE {
@@ -152,8 +152,8 @@ impl Inverse {
         self.first = 0;
     }
 
-    /// The text, piece by piece. If T has more than one cycle, they go round the text's cycle until there are as many
-    /// bytes as rows.
+    /// The text, piece by piece. If T has more than one cycle, the pieces go round the text's cycle until there are as
+    /// many bytes as rows.
     pub fn pieces(&self) -> impl Iterator<Item = &[u8]> + Clone {
         let (mut segment, mut left) = (self.first, self.rows);
         std::iter::from_fn(move || {
@@ -164,7 +164,7 @@ impl Inverse {
         })
     }
 
-    /// Whether T is one cycle. It is unless the text is a repetition.
+    /// Whether T is one cycle, which it is unless the text is a repetition.
     pub fn is_one_cycle(&self) -> bool {
         let (mut number, mut len) = (self.first, 0);
         loop {

@@ -18,7 +18,7 @@ fn fast(inverse: &mut Inverse, column: &[u8], origin: u32) -> Vec<u8> {
     inverse.pieces().collect::<Vec<_>>().concat()
 }
 
-/// Memories with which `check` inverts columns: a whole one, and one that grows with the blocks.
+/// The memories with which `check` inverts columns: one of full size, and one that grows with the blocks.
 pub fn memories() -> [Inverse; 2] {
     let mut whole = Inverse::default();
     whole.try_reserve(MAX_BLOCK).unwrap();
@@ -33,7 +33,7 @@ pub fn check(memories: &mut [Inverse], text: &[u8], rows: &[usize], what: &str) 
     agree(memories, &column, &[origin], what);
 }
 
-/// All walks from these rows are the plain ones.
+/// Checks that walks from these rows give the same texts as `plain`.
 fn agree(memories: &mut [Inverse], column: &[u8], origins: &[usize], what: &str) {
     for &origin in origins {
         let expected = plain(column, origin as u32);
@@ -60,7 +60,7 @@ fn columns_that_are_no_transform() {
     }
     for len in [4096, 10_000, 65_536, 900_000] {
         let origins = [0, 1, len / 2, len - 1];
-        // An ascending column is the identity: every row a cycle of its own. A periodic one has cycles too.
+        // An ascending column is the identity: every row a cycle of its own. A periodic one has several.
         let ascending: Vec<u8> = (0..len).map(|i| (i * 256 / len) as u8).collect();
         agree(&mut memories, &ascending, &origins, "ascending");
         for period in [1, 2, 4, 1000, 5000] {

@@ -3,11 +3,11 @@
 use super::{Inverse, MIN_ROWS_IN_LANES, Segment};
 use std::array::from_fn;
 
-/// The number of lanes. The number of loads that a core can keep waiting decides it, not their latency. The walk alone
-/// takes, on a Zen 5, 0.82 ns a byte with 24 lanes, 0.71 with 40, 0.69 with 48 and 0.65 with 56; all steps of decoding
-/// are no faster with 56 than with 48. In WebAssembly 24 are best, and elsewhere nothing has been measured.
+/// The number of lanes. What decides it is how many loads a core can keep in flight, not their latency. The walk alone
+/// takes, on a Zen 5, 0.82 ns a byte with 24 lanes, 0.71 with 40, 0.69 with 48 and 0.65 with 56; decoding as a whole
+/// is no faster with 56 than with 48. In WebAssembly 24 are best, and elsewhere nothing has been measured.
 const LANES: usize = if cfg!(target_arch = "x86_64") { 48 } else { 24 };
-/// The min number of rows for a splitter.
+/// The min number of rows per splitter.
 const ROWS_PER_SPLITTER: usize = 512;
 /// The bytes of a page of memory.
 const PAGE: usize = 4096;
@@ -20,12 +20,12 @@ pub(super) const MAX_SPLITTERS: usize = 1024;
 const IDLE: usize = (1 << 20) - 1;
 /// The first rung of the first ladder.
 const LADDERS: usize = 1 << 20;
-/// The entries at which lanes begin segments: the entries that were in the splitters' rows.
+/// The entries at which lanes begin segments: those that the jumps in the splitters' rows replace.
 const ENTRIES: usize = LADDERS + MAX_SPLITTERS * STEPS;
 /// The number of entries of T.
 pub(super) const TABLE: usize = ENTRIES + MAX_SPLITTERS;
 
-/// Where a lane's part of the memory begins, the segment that it walks, and the step at which that began.
+/// Where a lane's part of the memory begins, the segment that it walks, and the step at which that segment began.
 type Lane = (usize, usize, usize);
 
 impl Inverse {
@@ -68,10 +68,10 @@ impl Inverse {
     /// Walks all segments in [`LANES`] lanes, each of which writes to its own part of the memory. Returns false if the
     /// parts are too short.
     ///
-    /// Only half of the lanes walk as soon as the others are idle: at the end of a block they run out of segments one
-    /// by one. A short block gets no more, close to each other: each lane touches a page or two of its own.
+    /// When half of the lanes are idle, only the others walk: at the end of a block, lanes run out of segments one by
+    /// one. A short block gets half of the lanes, close to each other: each lane touches a page or two of its own.
     ///
-    /// It must not be compiled for AVX-512: LLVM then makes gathers of its loads, which takes 1.5 times as long.
+    /// Not to be compiled for AVX-512: LLVM then turns the loads into gathers, which takes 1.5 times as long.
     fn walk_lanes(&mut self) -> bool {
         let (mut count, memory) = match self.rows < MIN_ROWS_IN_LANES {
             true => (LANES / 2, self.lanes.len().min(2 * self.rows + LANES / 2 * PAGE)),
@@ -129,7 +129,7 @@ impl Inverse {
     }
 }
 
-/// The number of lanes that walk after at least half of them are idle. The others come first.
+/// Moves the busy lanes, at most half of all, to the front. Returns the number of lanes that walk from then on.
 #[cold]
 fn leave_out_idle(rows: &mut [u32; LANES], lanes: &mut [Lane; LANES]) -> usize {
     let mut busy = 0;

@@ -1,10 +1,10 @@
-//! LMS positions: positions of type S, each after one of type L. A position is of type S if its rotation is smaller
-//! than the next one.
+//! LMS positions: the positions of type S that follow a position of type L. A position is of type S if its rotation is
+//! smaller than the rotation at the next position.
 //!
-//! The word is a ring that begins at its least rotation, so position 0 is of type S, the last one of type L, and
-//! position 0 an LMS position.
+//! The word is a ring that begins at its least rotation, so position 0 is of type S, the last position of type L, and
+//! position 0 therefore LMS.
 
-/// Positions that are looked at together.
+/// The number of positions examined together.
 const CHUNK: usize = 64;
 
 /// The number of occurrences of each byte.
@@ -16,18 +16,18 @@ pub(super) struct KeyCounts {
     pub(super) lms: [u32; 256],
 }
 
-/// The room that [`gather`] needs for the positions of a word of `len` bytes: at most every second one is LMS.
+/// The length of the buffer that [`gather`] needs for a word of `len` bytes: at most every second position is LMS.
 pub(super) fn room(len: usize) -> usize {
     len / 2 + CHUNK
 }
 
 /// Puts the LMS positions of `text[..len]` into the end of `room`, ascending, and `len` after them. `text[len]` is the
-/// first byte again. Returns the place of the first one, which is 0.
+/// first byte again. Returns the index of the first LMS position (which is 0) in `room`.
 #[inline(always)]
 pub(super) fn gather(text: &[u8], len: usize, room: &mut [i32]) -> usize {
     assert!(len >= 2 && text.len() > len && text[len] == text[0] && room.len() >= self::room(len));
     // The text is read from its end, so the positions are written from the end of `room`. The last position of the
-    // text is of type L, so `len` is the first one found.
+    // text is of type L, so `len` is the first LMS position found.
     let mut first = room.len();
     let mut next_is_small = 1;
     let mut end = len;
@@ -41,7 +41,7 @@ pub(super) fn gather(text: &[u8], len: usize, room: &mut [i32]) -> usize {
         for _ in 0..8 {
             let byte = (found >> 56) as usize;
             let to: &mut [i32; 8] = (&mut room[first - 8..first]).try_into().expect("eight numbers");
-            // Not `map`: it makes eight scalar additions of this.
+            // Not `map`, which would be compiled to eight scalar additions.
             for (to, &place) in to.iter_mut().zip(&PLACES[byte]) {
                 *to = base + i32::from(place);
             }
@@ -52,14 +52,14 @@ pub(super) fn gather(text: &[u8], len: usize, room: &mut [i32]) -> usize {
         end = start;
     }
     first = gather_plain(&text[..=end], next_is_small != 0, &mut room[..first]);
-    // `len` is position 0, too.
+    // Position `len` is also position 0.
     first -= 1;
     room[first] = 0;
     first
 }
 
-/// The same for the start of a text, position by position. The last byte of `text` belongs to what follows, whose type
-/// is known.
+/// The same for the start of a text, position by position. The last byte of `text` is that of the position that
+/// follows, whose type is known.
 fn gather_plain(text: &[u8], mut next_is_small: bool, room: &mut [i32]) -> usize {
     let mut first = room.len();
     for (at, pair) in text.windows(2).enumerate().rev() {
@@ -73,7 +73,7 @@ fn gather_plain(text: &[u8], mut next_is_small: bool, room: &mut [i32]) -> usize
     first
 }
 
-/// For each byte of a mask: the numbers of its one bits, the highest last.
+/// For each value of a mask's byte: the numbers of the bits that are set, at the end, the highest last.
 static PLACES: [[u8; 8]; 256] = {
     let mut all = [[0; 8]; 256];
     let mut mask = 0;
@@ -98,7 +98,7 @@ fn compare(bytes: &[u8; CHUNK + 1]) -> (u64, u64) {
     use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8};
     let (mut less, mut equal) = (0, 0);
     for at in [0, 16, 32, 48] {
-        // SAFETY: 16 bytes are read at places 0 to 49. Every x86-64 has SSE2.
+        // SAFETY: 16 of 65 bytes are read, from offsets 0 to 49. Every x86-64 has SSE2.
         #[allow(unsafe_code)]
         let (same, not_above) = unsafe {
             let these = _mm_loadu_si128(bytes[at..].as_ptr().cast());
@@ -119,8 +119,8 @@ fn compare(bytes: &[u8; CHUNK + 1]) -> (u64, u64) {
     (mask(|byte, next| byte < next), mask(|byte, next| byte == next))
 }
 
-/// Which of a chunk's positions are of type S. A type passes from a position to the one before it where their bytes are
-/// equal: seldom twice, because a block has no runs of more than four bytes but those of its counts.
+/// Which of a chunk's positions are of type S. A type passes from a position to the one before it where their bytes
+/// are equal: seldom far, because runs in a block have at most four bytes, except runs of count bytes.
 #[inline(always)]
 fn types(less: u64, equal: u64, next_is_small: u64) -> u64 {
     let mut small = less;
@@ -133,7 +133,7 @@ fn types(less: u64, equal: u64, next_is_small: u64) -> u64 {
     }
 }
 
-/// Counts the bytes of a word, which has these LMS `positions`.
+/// Counts the bytes of a word, and those at its LMS `positions`.
 pub(super) fn count(word: &[u8], positions: &[i32]) -> KeyCounts {
     KeyCounts { all: tally(word, |&byte| byte), lms: tally(positions, |&at| word[at as usize]) }
 }

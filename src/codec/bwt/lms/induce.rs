@@ -1,15 +1,15 @@
 //! The last column from the sorted LMS positions: the last step of induced sorting (G. Nong, S. Zhang, W. H. Chan: Two
 //! efficient algorithms for linear time suffix array construction, IEEE Transactions on Computers, 2011).
 //!
-//! Rows of the same first byte are neighbours, those of type L first. A pass upwards goes from row to row: for each
+//! Rows with the same first byte are neighbours, those of type L first. A pass upwards goes from row to row: for each
 //! row, the rotation that begins one byte earlier, if it is of type L, goes into the next free row for its first byte.
 //! A pass downwards does the same for type S. The byte before a rotation is its row's byte of the last column.
 //!
-//! An entry is a position (upper 24 bits) and the byte before it (lowest 8). So the place of the next entry is known
-//! before the text is read, and whether the next position is of the other type. There is no branch: entries whose
-//! predecessor is of the other type go into one more bucket. Two rows are visited at a time, because neighbouring rows
-//! often have the same byte before them, and each would wait until the other's head has gone through memory: both heads
-//! are loaded, and the second is one further if they are the same.
+//! An entry is a position (upper 24 bits) and the byte before it (lowest 8). So where the next entry goes, and whether
+//! the next position is of the other type, is known before the text is read. There is no branch: entries whose
+//! predecessor is of the other type go into an extra bucket. Two rows are visited at a time, because neighbouring rows
+//! often have the same byte before them, and the second row would then wait for the store of the first row's head:
+//! both heads are loaded, and the second is one further if the bytes are equal.
 
 use super::gather::KeyCounts;
 use super::{BEFORE, prefetch};
@@ -22,10 +22,10 @@ const AHEAD: usize = 24;
 /// The bucket of entries whose predecessor is of the other type.
 const TURNED: usize = 256;
 
-/// On the way down, the head of [`TURNED`]: its entries are not needed, and come into the first numbers of the room.
+/// On the way down, the head of [`TURNED`]: its entries are not needed, and go to the start of the buffer.
 const SINK: u32 = 2;
 
-/// The room that [`last_column`] needs for a word of `len` bytes and its LMS positions.
+/// The length of the buffer that [`last_column`] needs for a word of `len` bytes and its LMS positions.
 pub(in crate::codec::bwt) fn room(len: usize) -> usize {
     len + len / 2 + 3 * AHEAD
 }
@@ -58,11 +58,11 @@ pub(super) fn last_column(
     row
 }
 
-/// Where the next entry of each bucket comes: on the way up after what it has, on the way down before it.
+/// Where the next entry of each bucket goes: on the way up after its entries, on the way down before them.
 type Heads = [u32; 257];
 
-/// Visits what lies from `at` to `end`, which may move away meanwhile. `visit` returns a new entry and its bucket.
-/// (Parameters and no struct: the compiler must know that the rows are not the heads.)
+/// Visits the entries from `at` to `end`, which may move away meanwhile. `visit` returns a new entry and its bucket.
+/// (Parameters, not a struct, so that the compiler knows that rows and heads do not alias.)
 #[inline(always)]
 fn pass<const UP: bool>(
     room: &mut [i32],
@@ -112,7 +112,7 @@ fn step(ring: &[u8], room: &[i32], at: usize, ahead: usize) -> (usize, i32, i32)
     (entry as usize & 255, entry as i32, (position << 8 | earlier).wrapping_sub(1 << 8) as i32)
 }
 
-/// Upwards: LMS positions give the positions of type L. Returns where those of each byte begin in [`TURNED`].
+/// Upwards: LMS positions induce positions of type L. Returns where each byte's entries begin in [`TURNED`].
 #[inline(never)]
 fn forward(ring: &[u8], room: &mut [i32], starts: &Heads, counts: &KeyCounts, mut lms: &[i32]) -> Heads {
     let len = starts[256];
@@ -143,7 +143,7 @@ fn forward(ring: &[u8], room: &mut [i32], starts: &Heads, counts: &KeyCounts, mu
     turned_at
 }
 
-/// Downwards: the positions in [`TURNED`] give those of type S.
+/// Downwards: the positions in [`TURNED`] induce those of type S.
 #[inline(never)]
 fn backward(ring: &[u8], room: &mut [i32], starts: &Heads, turned_at: &Heads) {
     let mut heads = std::array::from_fn(|byte| starts[(byte + 1).min(256)] + AHEAD as u32);
@@ -163,7 +163,7 @@ fn backward(ring: &[u8], room: &mut [i32], starts: &Heads, turned_at: &Heads) {
     }
 }
 
-/// The first row of each byte, and the number of rows.
+/// The first row that begins with each byte, and the number of rows.
 fn starts(counts: &KeyCounts) -> Heads {
     let mut sum = 0;
     std::array::from_fn(|byte| {

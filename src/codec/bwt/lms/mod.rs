@@ -10,10 +10,10 @@
 //! | the last column, by induction | `induce` | 4.9 |
 //!
 //! The sum is 17.1 and 18.5; libsais takes 26.5 for a suffix array and the column from it (a core of a Zen 3 EPYC,
-//! blocks of 900,000 bytes, the least time of each; dickens 1.71 / 1.63, nci 1.40 / 1.43, ooffice 1.62 / 1.44, reymont
-//! 1.86 / 1.66, xml 1.38 / 1.26, linux 1.56 / 1.43). With AVX-512 it is 1.06 times as fast as with AVX2 on a Zen 5:
-//! names 1.2, the order 1.04. A hash table replaces the induced sorting of substrings, and sorting small groups of
-//! numbers replaces the recursion; docs/ALGORITHMS.md has the idea and a ledger of what was tried.
+//! blocks of 900,000 bytes, the least time of each; speed-ups: dickens 1.71 / 1.63, nci 1.40 / 1.43, ooffice 1.62 /
+//! 1.44, reymont 1.86 / 1.66, xml 1.38 / 1.26, linux 1.56 / 1.43). With AVX-512 it is 1.06 times as fast as with AVX2
+//! on a Zen 5: names 1.2, the order 1.04. A hash table replaces the induced sorting of substrings, and sorting small
+//! groups of numbers replaces the recursion; docs/ALGORITHMS.md has the idea and a ledger of what was tried.
 //!
 //! Every step works on a ring: a word that begins at its least rotation and is no repetition. In a ring, suffix order
 //! is rotation order (see `forward`), position 0 is always LMS, and no end of text needs a case of its own.
@@ -36,8 +36,8 @@ pub(super) const BEFORE: usize = 2;
 /// The number of bytes after the word in a ring: the word's first byte, and any seven bytes that can be read.
 pub(super) const AFTER: usize = 8;
 
-/// Shorter words are left to libsais: `hybz -s`, whose blocks have 200 kB, promises 2.6 MB. Without libsais they are
-/// sorted here: in WebAssembly level 1 went from 0.71 to 1.06 of level 9's speed (reymont; xml 0.76 to 1.08).
+/// Shorter words are left to libsais: `hybz -s`, whose blocks have 200 kB, promises to need 2.6 MB. Without libsais
+/// they are sorted here: in WebAssembly level 1 went from 0.71 to 1.06 of level 9's speed (reymont; xml 0.76 to 1.08).
 pub(super) const MIN: usize = if cfg!(feature = "libsais") { 300_000 } else { 10_000 };
 
 /// Positions have 19 bits in `order`, and at most half of a word's bytes are LMS positions.
@@ -96,8 +96,8 @@ impl LmsSort {
     }
 
     /// Fills `last` with the last column of the word in `ring`, which has [`BEFORE`] bytes before it and [`AFTER`]
-    /// after it, and returns the row of the rotation that begins at byte `turn`. `memory` has [`room`] for the word.
-    /// Returns `None` if libsais would be faster: nearly all LMS substrings differ.
+    /// after it, and returns the row of the rotation that begins at byte `turn`. `memory` has at least the length
+    /// [`room`]. Returns `None` if libsais would be faster: nearly all LMS substrings differ.
     ///
     /// The word begins at its least rotation and is no repetition.
     #[allow(unsafe_code)]
@@ -162,7 +162,7 @@ fn make_room<T: Clone + Default>(memory: &mut Vec<T>, len: usize) {
     }
 }
 
-/// The memory of `words` as numbers twice as large.
+/// The memory of `words` as numbers of twice the size.
 fn as_numbers(words: &mut [i32]) -> &mut [u64] {
     // SAFETY: any bits are a number of either type.
     #[allow(unsafe_code)]
@@ -170,7 +170,7 @@ fn as_numbers(words: &mut [i32]) -> &mut [u64] {
     numbers
 }
 
-/// Asks for the cache line of an element. An index past the end does nothing.
+/// Prefetches the cache line of an element. Any index past the end is harmless.
 #[inline(always)]
 fn prefetch<T>(slice: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -3,8 +3,8 @@
 //!
 //! A hash table finds equal substrings, and only distinct ones are sorted: 19,000 instead of 250,000 for a block of
 //! source code. The usual way, induced sorting, sorts every position. Nearly all substrings have at most eight bytes
-//! and are one number each: a slot of the table is that number, so no text is read to compare, and the number of the
-//! slot is the substring's name at first. Longer ones (0.03 to 3 % in six files) have a table of their own.
+//! and fit into one number each: a slot of the table holds that number, so no text is read to compare, and the slot's
+//! index is the substring's provisional name. Longer substrings (0.03 to 3 % in six files) have a table of their own.
 
 #[cfg(target_arch = "x86_64")]
 #[path = "names_avx512.rs"]
@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hint::select_unpredictable;
 
-/// The number of bits of a slot's number at first, and the maximum: a table of 2 MB.
+/// The number of bits of a slot's index, at first and at most (a table of 2 MB).
 const FIRST_BITS: u32 = 15;
 const MAX_BITS: u32 = 18;
 
@@ -38,17 +38,17 @@ struct Names<'a> {
     slots: &'a mut [u64],
     bits: u32,
     used: usize,
-    /// The budget: steps in the table. Six files in 900 kB blocks take 1.1 to 1.9 for each substring.
+    /// The budget: the steps left in the table. Six files in 900 kB blocks take 1.1 to 1.9 for each substring.
     work: usize,
     long: Vec<&'a [u8]>,
     long_names: HashMap<&'a [u8], u32>,
 }
 
-/// Names the substrings of `text` that begin at `positions`; each lasts to the next position, so none begins at the
-/// last. Returns the number of names, or `None` if going on is not worth while: three of four substrings differ, or the
-/// table has become slow (a text can be crafted so that hashes collide).
+/// Names the substrings of `text` that begin at `positions`; each lasts to the next position, so no substring begins
+/// at the last position. Returns the number of names, or `None` if going on is not worth while: three of four
+/// substrings differ, or the table has become slow (a text can be crafted so that hashes collide).
 ///
-/// `room` has half as many numbers as the text has bytes. `ranks` is memory for this function.
+/// `room` has half as many numbers as the text has bytes. `ranks` is scratch memory.
 #[inline(always)]
 pub(super) fn assign(
     kernel: Kernel,
@@ -59,7 +59,7 @@ pub(super) fn assign(
     ranks: &mut Vec<u32>,
 ) -> Option<usize> {
     let count = positions.len() - 1;
-    // While the table grows, a copy of half of it is next to it; afterwards, the sorted names.
+    // Next to the table there is space for a copy of half of it while it grows; afterwards, for the sorted names.
     let max_bits = (room.len() / 3 * 2).max(1).ilog2().min(MAX_BITS);
     let bits = FIRST_BITS.min(max_bits);
     room[..1 << bits].fill(0);
@@ -69,7 +69,7 @@ pub(super) fn assign(
     let mut named = 0;
     while named < count {
         let distinct = table.used + table.long.len();
-        // Text and programs are below 0.6 then. Random bytes are near 1, and 0.94 to the end.
+        // The distinct fraction is then below 0.6 in text and programs, near 1 in random bytes (0.94 to the end).
         let early = named > count / 8 && distinct * 4 > named * 3;
         let earlier = named > count / 32 && distinct * 16 > named * 15;
         let too_many = table.used + BATCH > (1 << max_bits) / 10 * 7 || table.long.len() > (count / 8).max(BATCH);
@@ -95,7 +95,7 @@ pub(super) fn assign(
 }
 
 impl<'a> Names<'a> {
-    /// Names the substrings between these places, at most [`BATCH`]. `None` if no work is left.
+    /// Names the substrings between these `ends`, at most [`BATCH`]. `None` if the budget is spent.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
     fn find_batch(&mut self, kernel: Kernel, ends: &[i32], names: &mut [i32]) -> Option<()> {
@@ -125,7 +125,7 @@ impl<'a> Names<'a> {
         Some(())
     }
 
-    /// The slot of a key, which is looked for from slot `place`. `None` if no work is left.
+    /// The slot of a key, searched for from slot `place` on; adds a new key. `None` if the budget is spent.
     #[inline(never)]
     fn find(&mut self, key: u64, mut place: usize) -> Option<u32> {
         let slots = &mut self.slots[..1 << self.bits];
@@ -152,7 +152,7 @@ impl<'a> Names<'a> {
         }))
     }
 
-    /// Enlarges the table, in which `names` are the slots of keys. `map` has room for the new numbers of slots.
+    /// Enlarges the table, and updates `names`, which are indices of slots. `map` is memory for the new indices.
     #[cold]
     fn grow(&mut self, bits: u32, names: &mut [i32], map: &mut [u32]) {
         let (slots, old) = self.slots.split_at_mut(1 << bits);
@@ -173,8 +173,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The rank of each provisional name: by the first byte, by counting; by the next 42 bits, sorted; by comparing.
-    /// `None` if there is no room for that.
+    /// Ranks the provisional names: by the first byte (counted), then by the next 42 bits (sorted), then by comparing.
+    /// `None` if the memory is too small.
     #[inline(always)]
     fn rank(&mut self, kernel: Kernel, ranks: &mut [u32]) -> Option<()> {
         const NAME: u64 = (1 << NAME_BITS) - 1;
@@ -217,8 +217,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Fills `keys`, and `names` with the first slots of these keys. Returns which substrings are long, and which are not
-/// those of their slots.
+/// Fills `keys`, and `names` with the first slots to try for these keys. Returns which substrings are long, and which
+/// are long or not in these slots.
 #[inline(always)]
 fn find_first(text: &[u8], slots: &[u64], ends: &[i32], keys: &mut [u64; BATCH], names: &mut [i32]) -> (u32, u32) {
     let (mut long, mut open) = (0, 0);
@@ -237,7 +237,7 @@ fn find_first(text: &[u8], slots: &[u64], ends: &[i32], keys: &mut [u64; BATCH],
     (long, open | long)
 }
 
-/// The order of rotations that begin with different substrings, each a key and, if it is long, all bytes.
+/// The order of rotations that begin with different substrings, each given as a key and, if it is long, all bytes.
 ///
 /// If one substring ends and the other continues after the same bytes, the shorter one is larger: its last position is
 /// of type S, while the same position in the other is not LMS, and therefore of type L.
@@ -253,9 +253,9 @@ fn compare(a: (u64, Option<&[u8]>), b: (u64, Option<&[u8]>)) -> Ordering {
 
 /// The first eight bytes, big-endian, of the substring of `len` bytes at `at`.
 ///
-/// A short substring is filled with one bits, which keeps the order of [`compare`]. A longer substring continues with a
-/// byte of type L, and that byte is not 255: it is not larger than the byte before it, and the last byte of a substring
-/// is smaller than the byte before it. Nor is a key 0: a substring rises.
+/// A short substring is padded with one bits, which keeps the order of [`compare`]. A longer substring with the same
+/// beginning continues with a byte that is not 255: at most the short one's last byte, which is smaller than the byte
+/// before. No short key is 0, because a substring rises.
 #[inline(always)]
 fn key(text: &[u8], at: usize, len: usize) -> u64 {
     load(text, at) | (!0u64).checked_shr(8 * len as u32).unwrap_or(0)
@@ -272,7 +272,7 @@ mod tests {
     use hybz_testkit::shapes::Rng;
     use std::collections::{HashMap, HashSet};
 
-    /// Names these substrings, one after the other, and the two bytes at the end of one and the beginning of the next.
+    /// Names these substrings, put one after the other, and the two-byte substrings where two of them meet.
     fn check(substrings: &[Vec<u8>]) {
         let mut text = Vec::new();
         let mut positions = Vec::new();
@@ -304,7 +304,7 @@ mod tests {
         check(&(0..400).map(|_| key(rng.below(9) as u64).to_be_bytes().to_vec()).collect::<Vec<_>>());
     }
 
-    /// Long substrings with the same first eight bytes, which are a substring, too.
+    /// Long substrings with the same first eight bytes, which are also a substring of their own.
     #[test]
     fn long_ones_and_their_beginning() {
         let long = |len: usize, last: u8| [&b"aaaaaaaaaaaaaaaaaaaaaaaa"[..len - 1], &[last]].concat();

@@ -11,8 +11,8 @@ use std::arch::x86_64::{
 /// The number of substrings in a register.
 const LANES: usize = 8;
 
-/// Fills `keys`, and `names` with the first slots of these keys. Returns which substrings are long, and which are not
-/// those of their slots.
+/// Fills `keys`, and `names` with the first slots to try for these keys. Returns which substrings are long, and which
+/// are long or not in these slots.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
 pub(super) fn find_first(
     text: &[u8],
@@ -38,7 +38,7 @@ pub(super) fn find_first(
         let wanted = _mm512_or_si512(_mm512_shuffle_epi8(bytes, turn), after);
         let home = _mm512_srl_epi64(_mm512_mullo_epi64(wanted, _mm512_set1_epi64(FACTOR as i64)), shift);
         let (keys, names) = (&mut keys[from..from + LANES], &mut names[from..from + LANES]);
-        // SAFETY: a home has as many bits as the numbers of slots; eight numbers are written to eight.
+        // SAFETY: a home has as many bits as a slot's index; eight numbers are written to arrays of eight.
         #[allow(unsafe_code)]
         let found = unsafe {
             _mm512_storeu_si512(keys.as_mut_ptr().cast(), wanted);

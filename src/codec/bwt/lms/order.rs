@@ -1,10 +1,10 @@
 //! The order of the LMS positions: the rotations of the ring of their names, sorted.
 //!
-//! Positions are sorted first by their own name, by counting, and by the names that follow, packed into 42 bits next to
+//! Positions are sorted first by their own name (counted) and by the names that follow it, packed into 42 bits next to
 //! the position. Positions that are still equal form groups. Groups are sorted again by the ranks at two further
-//! places, so that each round looks three times as far (prefix doubling after Manber and Myers, SODA 1990, with two
-//! ranks). A group in order gives the order of the group of the positions before it, if that has the same size. Rings
-//! of few names have long repeats, and libsais sorts them.
+//! positions, so that each round looks three times as far (prefix doubling after Manber and Myers, SODA 1990, with two
+//! ranks). The order of a sorted group is also the order of the positions before its members, if these are a group of
+//! the same size. Rings of few names have long repeats, and libsais sorts them.
 
 use super::sort::SORTABLE;
 use super::{Kernel, as_numbers, prefetch};
@@ -14,10 +14,10 @@ use crate::codec::bwt::suffixes;
 const POSITION_BITS: u32 = 19;
 const POSITION: u64 = (1 << POSITION_BITS) - 1;
 
-/// The number of values of the names that follow.
+/// The number of values that the packed names can have.
 const KEYS: u64 = SORTABLE >> POSITION_BITS;
 
-/// The number of positions between reading an entry and what it leads to.
+/// The number of positions from the entry being handled to the entry being prefetched for.
 const AHEAD: usize = 48;
 
 /// libsais sorts a ring with more than this many positions per name. Time for the whole block against libsais: with a
@@ -25,7 +25,7 @@ const AHEAD: usize = 48;
 const POSITIONS_PER_NAME: usize = 40;
 
 /// The budget of the rounds, in multiples of the number of positions; when it is spent, libsais takes over. In six
-/// files the rounds sort 0.2 to 2.5 times as many, but a text can be crafted that needs 11 rounds over all positions.
+/// files the rounds take 0.2 to 2.5, but a text can be crafted that needs 11 rounds over all positions.
 const MAX_WORK: usize = 4;
 
 /// Memory for one ring. Nothing in it lasts from one ring to the next.
@@ -36,7 +36,7 @@ pub(super) struct Order<'a> {
     /// At least one number for each name: the end of its entries, once they have been distributed.
     pub(super) ends: &'a mut [u32],
     /// A bit for each place in the order, and one more: whether a group of equal positions begins there. A position
-    /// that equals no other is a group, too.
+    /// that equals no other forms a group of its own.
     pub(super) starts: &'a mut [u64],
 }
 
@@ -59,7 +59,7 @@ impl Order<'_> {
         }
     }
 
-    /// Puts entries in the order into `rows`. Returns false if it takes too long; then the names have become ranks,
+    /// Fills `rows` with the entries in order. Returns false if that takes too long; the names have then become ranks,
     /// which tell more positions apart.
     #[inline(always)]
     fn sort_by_ranks(&mut self, names: &mut [i32], distinct: usize) -> bool {
@@ -97,8 +97,8 @@ fn position(entry: u64) -> usize {
 }
 
 /// Puts each position into the run of its name, with a key of the names that follow: digits of a number whose base is
-/// the number of names. What is left of the key gets the upper part of one name more. Returns how many names are
-/// compared in all.
+/// the number of names. The rest of the key holds the upper part of one more name. Returns how many names are compared
+/// in all.
 #[inline(always)]
 fn distribute(names: &[i32], entries: &mut [u64], ends: &mut [u32]) -> usize {
     ends.fill(0);
@@ -115,7 +115,7 @@ fn distribute(names: &[i32], entries: &mut [u64], ends: &mut [u32]) -> usize {
         (digits, first_digit) = (digits + 1, first_digit * distinct);
     }
     let part = KEYS / (first_digit * distinct);
-    // For the upper part: a division by the number of names, as a multiplication.
+    // The upper part is a division by the number of names, done as a multiplication.
     let factor = (part << 20) / distinct;
     let ring = |at: usize| names[at % names.len()];
     let mut key = (1..=digits).fold(0, |key, at| key * distinct + ring(at) as u64);
@@ -138,8 +138,8 @@ fn distribute(names: &[i32], entries: &mut [u64], ends: &mut [u32]) -> usize {
     digits + 1
 }
 
-/// Gives each position the place of the first position equal to it as its rank. `starts` has the starts of names, and
-/// gets those of groups.
+/// Gives each position its rank: the index of the first position equal to it. `starts` has the starts of names at
+/// first, and those of groups at the end.
 #[inline(always)]
 fn rank_all(entries: &[u64], starts: &mut [u64], ranks: &mut [i32]) {
     let (mut key, mut first) = (0, 0);
@@ -167,8 +167,8 @@ struct Rounds<'a> {
 }
 
 impl Rounds<'_> {
-    /// Sorts each group by the ranks of what lies at two `distances` ahead. Returns the number of members of all
-    /// groups, or `None` when there is no more `work`.
+    /// Sorts each group by the ranks at the positions two `distances` ahead. Returns the number of members of all
+    /// groups, or `None` when the budget (`work`) is spent.
     #[inline(always)]
     fn refine(&mut self, distances: [usize; 2]) -> Option<usize> {
         let len = self.ranks.len();
@@ -209,8 +209,8 @@ impl Rounds<'_> {
         Some(members)
     }
 
-    /// The order of a group's members is known. If the positions before them are a group, too, it has the same order;
-    /// and so on.
+    /// The order of a group's members is known. If the positions before them are a group, too, that group has the same
+    /// order; and so on.
     fn order_earlier(&mut self, start: usize, end: usize) {
         let size = end - start;
         let member = |this: &Self, i: usize, back: usize| position(this.entries[start + i]).checked_sub(back);
@@ -219,7 +219,7 @@ impl Rounds<'_> {
             let rank = self.ranks[first];
             let to = rank as usize;
             let is_member = |i| member(self, i, back).is_some_and(|position| self.ranks[position] == rank);
-            // All have the rank `to`, so no other group begins among them; the group ends after them if they are all.
+            // All have the rank `to`, so no group begins among them; if one begins after them, they are a whole group.
             if !(1..size).all(is_member) || self.starts[(to + size) / 64] >> ((to + size) % 64) & 1 == 0 {
                 return;
             }
@@ -233,10 +233,10 @@ impl Rounds<'_> {
     }
 }
 
-/// The first group of two or more that begins at place `at` or later.
+/// The first group of two or more positions that begins at index `at` or later.
 #[inline(always)]
 fn next_group(starts: &[u64], at: usize, len: usize) -> Option<(usize, usize)> {
-    // Bit i: place i begins a group, and the next place does not.
+    // Bit i: index i begins a group, and the next index does not.
     let long = |word: usize| {
         let next = starts.get(word + 1).map_or(1, |next| next & 1);
         starts[word] & !(starts[word] >> 1 | next << 63)

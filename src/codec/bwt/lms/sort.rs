@@ -1,21 +1,21 @@
-//! Sorts numbers of 64 bits in small groups: networks for few, the standard library's sort above; with AVX2 and AVX-512
-//! networks in registers for up to 32 and 64, and a quicksort above. (Merges of networks up to 32 and a quicksort were
-//! no faster than the standard library without vectors.)
+//! Sorts 64-bit numbers in small groups: few by networks, more by the standard library's sort; with AVX2 and AVX-512,
+//! up to 32 and 64 by networks in registers, and more by a quicksort. (Merges of networks up to 32 and a quicksort
+//! were no faster than the standard library without vectors.)
 //!
 //! After S. Gueron and V. Krasnov (Fast quicksort implementation using AVX instructions, 2016) and M. Blacher, J.
 //! Giesen and L. Kühne (Fast and robust vectorized in-place sorting of primitive types, SEA 2021).
 
 use super::Kernel;
 
-/// How much longer than all numbers the memory of a partition is.
+/// By how much the memory for a partition is longer than the numbers.
 #[cfg(any(test, target_arch = "x86_64"))]
 const SPARE: usize = 8;
 
-/// The bit that all numbers have, and none higher. As doubles they are positive and normal, so vectors of doubles can
-/// compare them.
+/// All numbers have this bit set, and no higher one. As doubles they are positive and normal, so vectors of doubles
+/// can compare them.
 pub(super) const SORTABLE: u64 = 1 << 61;
 
-/// The kernel of a type of registers, from the functions of its module.
+/// Defines the kernel for a type of registers, by functions of the module that uses the macro.
 #[cfg(target_arch = "x86_64")]
 macro_rules! in_registers {
     ($Register:ty, $features:literal) => {
@@ -73,15 +73,15 @@ macro_rules! in_registers {
             }
         }
 
-        /// Moves the numbers below `pivot` to the front, and returns how many these are. `spare` has room for
-        /// [`LANES`] more than all.
+        /// Moves the numbers below `pivot` to the front, and returns how many these are. `spare` is longer than
+        /// `numbers` by at least [`LANES`].
         #[target_feature(enable = $features)]
         pub(super) fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
             assert!(spare.len() >= numbers.len() + LANES);
             let (mut low, end) = (0, numbers.len() / LANES * LANES);
             for at in (0..end).step_by(LANES) {
-                // SAFETY: `low` is not above `at`, and `at` not above the length less `LANES`. So there are `LANES`
-                // numbers at `at` and at `low`, and room for as many at `at - low` of `spare`.
+                // SAFETY: `low` is at most `at`, and `at` at most the length less `LANES`. So there are `LANES`
+                // numbers at `at` and at `low`, and as many at `at - low` in `spare`.
                 #[allow(unsafe_code)]
                 unsafe {
                     let (below, others, count) = split(load_all(numbers.as_ptr().add(at).cast()), pivot);
@@ -110,8 +110,8 @@ mod avx2;
 mod avx512;
 
 impl Kernel {
-    /// Sorts `numbers`, which have the bit [`SORTABLE`]. Those that differ in their lowest `free` bits only may come in
-    /// any order. This is faster if `spare` is longer by at least [`SPARE`].
+    /// Sorts `numbers`, which have the bit [`SORTABLE`]. Numbers that differ only in their lowest `free` bits may come
+    /// in any order. Faster if `spare` is longer by at least [`SPARE`].
     #[inline(always)]
     #[allow(unsafe_code)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
@@ -143,7 +143,7 @@ impl Kernel {
         if self == Kernel::Avx512 { avx512::FEW } else { avx2::FEW }
     }
 
-    /// `least` is not above any number. After `depth` partitions the standard library takes over.
+    /// No number is below `least`. After `depth` partitions the standard library takes over.
     fn quicksort(self, mut numbers: &mut [u64], free: u32, spare: &mut [u64], mut least: u64, mut depth: u32) {
         while numbers.len() > self.few() {
             if depth == 0 || spare.len() < numbers.len() + SPARE {
@@ -157,7 +157,7 @@ impl Kernel {
                 self.quicksort(low, free, spare, least, depth);
                 (numbers, least) = (high, pivot);
             } else {
-                // Many are the least: they are in their place.
+                // Many numbers equal the least: the partition puts them into their places.
                 let next = pivot + (1 << free);
                 let equal = self.partition(numbers, spare, next);
                 (numbers, least) = (&mut numbers[equal..], next);
@@ -166,8 +166,8 @@ impl Kernel {
         self.sort(numbers, free, spare);
     }
 
-    /// Moves the numbers below `pivot` to the front; `spare` has room for [`SPARE`] more than all. Returns how many
-    /// these are.
+    /// Moves the numbers below `pivot` to the front, and returns how many these are. `spare` is longer than `numbers`
+    /// by at least [`SPARE`].
     #[inline]
     #[allow(unsafe_code)]
     fn partition(self, numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
@@ -196,7 +196,7 @@ fn sort_portable(numbers: &mut [u64]) {
     }
 }
 
-/// Networks: pairs of places, which are exchanged if they are not in order.
+/// Networks: pairs of positions, whose numbers are exchanged if they are not in order.
 const OF_4: &[[usize; 2]] = [0, 2, 1, 3, 0, 1, 2, 3, 1, 2].as_chunks().0;
 const OF_8: &[[usize; 2]] =
     [0, 2, 1, 3, 4, 6, 5, 7, 0, 4, 1, 5, 2, 6, 3, 7, 0, 1, 2, 3, 4, 5, 6, 7, 2, 4, 3, 5, 1, 4, 3, 6, 1, 2, 3, 4, 5, 6]

@@ -1,5 +1,5 @@
-//! Networks and a partition with AVX2. It has no minimum of 64-bit integers, but one of doubles, and numbers with
-//! [`SORTABLE`](super::SORTABLE) as their highest bit compare as doubles as they do as integers.
+//! Networks and a partition with AVX2. AVX2 has no minimum of 64-bit integers, but one of doubles; numbers with
+//! [`SORTABLE`](super::SORTABLE) as their highest bit compare the same as doubles and as integers.
 
 use super::{OF_4, OF_8};
 use std::arch::x86_64::{
@@ -15,7 +15,7 @@ const LANES: usize = 4;
 
 in_registers!(__m256d, "avx2,bmi1,bmi2,lzcnt,popcnt");
 
-/// The numbers below `pivot` first, the others first, and how many are below.
+/// Returns `four` with the numbers below `pivot` first, `four` with the others first, and how many are below.
 #[target_feature(enable = "avx2,popcnt")]
 #[inline]
 fn split(four: __m256d, pivot: u64) -> (__m256d, __m256d, usize) {
@@ -23,7 +23,7 @@ fn split(four: __m256d, pivot: u64) -> (__m256d, __m256d, usize) {
     (ordered(four, below), ordered(four, below ^ 15), below.count_ones() as usize)
 }
 
-/// The numbers of the mask first.
+/// Returns `four` with the numbers in the mask first.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn ordered(four: __m256d, mask: usize) -> __m256d {
@@ -33,14 +33,14 @@ fn ordered(four: __m256d, mask: usize) -> __m256d {
     _mm256_castsi256_pd(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(four), order))
 }
 
-/// For each mask of four numbers: these first, then the others, as pairs of 32-bit lanes.
+/// For each mask of four numbers: those in the mask, then the others, as pairs of 32-bit lanes.
 static ORDERS: [[u32; 8]; 16] = {
     let mut all = [[0; 8]; 16];
     let mut mask = 0;
     while mask < 16 {
         let (mut i, mut to) = (0, 0);
         while i < 8 {
-            // All lanes twice: those of the mask, then the others.
+            // Two rounds over the lanes: those in the mask, then the others.
             if (mask >> (i % 4) & 1 != 0) == (i < 4) {
                 (all[mask][to], all[mask][to + 1]) = (i % 4 * 2, i % 4 * 2 + 1);
                 to += 2;
@@ -52,7 +52,7 @@ static ORDERS: [[u32; 8]; 16] = {
     all
 };
 
-/// The lanes of a part of a register.
+/// Masks of the first 0 to 3 lanes of a register.
 static FIRST: [[i64; 4]; 4] = [[0, 0, 0, 0], [-1, 0, 0, 0], [-1, -1, 0, 0], [-1, -1, -1, 0]];
 
 #[target_feature(enable = "avx2")]
@@ -64,7 +64,7 @@ fn largest() -> __m256d {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load(part: &[u64]) -> __m256d {
-    // SAFETY: four numbers are read, or those of the mask.
+    // SAFETY: four numbers are read, or as many as `part` has, by the mask.
     #[allow(unsafe_code)]
     unsafe {
         if part.len() == LANES {
@@ -123,7 +123,7 @@ fn merge_lanes(lanes: __m256d) -> __m256d {
     _mm256_blend_pd::<0b1010>(min(lanes, turned), max(lanes, turned))
 }
 
-/// Sorts runs of registers, and returns how many are a run. The columns of four or eight are sorted, and become rows.
+/// Sorts runs of registers, and returns the length of a run. Columns of four or eight are sorted, and become rows.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn sort_runs<const N: usize>(registers: &mut [__m256d; N]) -> usize {

@@ -40,7 +40,7 @@ fn store(register: __m512i, part: &mut [u64]) {
     }
 }
 
-/// Sorts each register, and returns how many are a run.
+/// Sorts each register, and returns the length of a run, in registers.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn sort_runs<const N: usize>(registers: &mut [__m512i; N]) -> usize {
@@ -82,7 +82,7 @@ fn reverse(v: __m512i) -> __m512i {
     _mm512_permutexvar_epi64(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), v)
 }
 
-/// The numbers below `pivot` first, the others first, and how many are below.
+/// Returns the numbers of `v` below `pivot`, its other numbers, and how many are below.
 #[target_feature(enable = "avx512f,popcnt")]
 #[inline]
 fn split(v: __m512i, pivot: u64) -> (__m512i, __m512i, usize) {

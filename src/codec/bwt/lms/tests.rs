@@ -2,7 +2,7 @@ use super::*;
 use crate::codec::bwt::{rotation, suffixes};
 use hybz_testkit::shapes::{Rng, SHAPES};
 
-/// The word turned to its least rotation, with its surroundings, and the new place of the word's own beginning.
+/// The word rotated to its least rotation, with the bytes around it, and the new position of the word's beginning.
 fn ring(word: &[u8]) -> Option<(Vec<u8>, i32)> {
     let len = word.len();
     if len < 2 || rotation::period(word) != len {
@@ -79,7 +79,7 @@ fn deep_repeats() {
     word[123_456] ^= 1;
     word.push(7);
     check(&word, "a part, a hundred times");
-    // Many names, so that rounds begin; then there is no more work left.
+    // Many names, so that rounds begin; then the budget is spent.
     let part: Vec<u8> = (0..12_500).map(|_| rng.below(256) as u8).collect();
     let mut word = part.repeat(36);
     word[123_456] ^= 1;

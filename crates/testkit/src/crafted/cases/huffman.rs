@@ -46,8 +46,8 @@ fn incomplete(family: &mut Family) {
         block
     };
     family.bad_block("huff-unassigned-met", "an unassigned code", unassigned(21, 64));
-    // bzip2 complains only after it has read 21 bits that are not a code. If the file ends earlier, bzip2 reports its
-    // end instead.
+    // bzip2 complains only after it has read 21 bits that are not a code. If the file ends earlier, bzip2 reports the
+    // file's end instead.
     let whole = unassigned(21, 0).bits();
     for (missing, reason) in [(2, Refusal::Ends), (0, Refusal::Data)] {
         let mut file = Bits::of(b"BZh9");

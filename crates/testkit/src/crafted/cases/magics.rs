@@ -19,8 +19,8 @@ pub fn carrier(payload: &Bits, grid: usize, offset: usize) -> Option<Block> {
     carrier_with(payload, grid, offset, 13)
 }
 
-/// The same for data with this many bytes after the payload: at most 13. With none of them, a payload that ends with a
-/// whole code of eight ones shares this code, the end of the block, with its carrier.
+/// The same for data with this many bytes after the payload: at most 13. Without such bytes, a payload that ends with
+/// a whole code of eight ones shares this code, the end of the block, with its carrier.
 pub fn carrier_with(payload: &Bits, grid: usize, offset: usize, after: usize) -> Option<Block> {
     let payload = match after {
         0 if (offset + payload.len()).is_multiple_of(8) => payload.slice(0, payload.len() - 8),
