@@ -15,7 +15,7 @@ const HERE: &str = env!("CARGO_MANIFEST_DIR");
 /// The folder for files that the tests make.
 const MADE: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Whether one of these programs is not installed; `say` (`skip` or `skip_part`) then names it.
+/// Whether any of these programs is missing; `say` (`skip` or `skip_part`) then names it.
 fn lacks(say: fn(Need, &str), programs: &[&str]) -> bool {
     let lacking = programs.iter().find(|program| Command::new(program).arg("--help").output().is_err());
     if let Some(program) = lacking {
@@ -100,7 +100,7 @@ fn check() {
         return;
     }
     let program = format!("{HERE}/tests/c/check.c");
-    // Without it, cc prints the name as it is.
+    // If the library is missing, cc prints the bare name.
     if text_of(&mut command("cc", &["-print-file-name=libbz2.so.1.0"])).trim() == "libbz2.so.1.0" {
         return skip(Need::Peers, "the system has no libbz2.so.1.0");
     }

@@ -48,7 +48,7 @@ impl DeviceFactorizer {
     pub const MAX_TEXT: usize = MAX_WIDE_BLOCK;
 
     /// Opens the first device that `devices` names (in the syntax of [`gpu::select`](hybz_gpu::select)), or the first
-    /// visible one, for texts of up to `bytes` bytes. If a longer text comes, it takes more memory.
+    /// visible one, for texts of up to `bytes` bytes. For a longer text, it takes more memory later.
     ///
     /// # Errors
     /// If there is no such device, or not enough memory on it.
@@ -158,7 +158,7 @@ fn check_counts(found: &FactorsByDevice, len: usize, runs: bool) -> Result<(), D
 struct Check<'a> {
     text: &'a [u8],
     at: usize,
-    /// The letters seen so far, with those in copies.
+    /// The letters seen so far, including those in copies.
     seen: [bool; 256],
 }
 

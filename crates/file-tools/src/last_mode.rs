@@ -27,7 +27,7 @@ pub struct LastMode {
 
 impl LastMode {
     /// Lets the owner of `directory`, which is `below` the directory `top`, do everything, and keeps `mode` for later.
-    /// `None` if `mode` gives the owner as much.
+    /// `None` if `mode` already lets the owner do everything.
     pub fn keep(
         directory: impl AsFd,
         mode: Mode,

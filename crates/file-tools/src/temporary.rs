@@ -129,7 +129,7 @@ impl Registry {
         self.end_if_told();
     }
 
-    /// If a signal came and no thread has a turn, removes the files and ends the process.
+    /// If a signal came and no thread holds the lock, removes the files and ends the process.
     fn end_if_told(&self) {
         // Either the handler sees that the lock is free, or the thread that frees it sees the signal.
         fence(Ordering::SeqCst);
@@ -153,8 +153,8 @@ impl Registry {
         }
     }
 
-    /// Removes the files as soon as no thread has a turn. If the thread with the turn waits for this thread, the files
-    /// stay.
+    /// Removes the files as soon as no thread holds the lock. If the thread that holds it waits for this one, the
+    /// files stay.
     fn remove_soon(&self) {
         for _ in 0..100 {
             match self.names.try_lock() {

@@ -96,7 +96,7 @@ pub fn read(directory: &Directory, mut each: impl FnMut(&OsStr, Kind)) -> io::Re
     })
 }
 
-/// Owner and mode of a directory that is mirrored.
+/// The owner and mode of a directory that is mirrored.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes {
     mode: u32,
@@ -110,7 +110,7 @@ impl From<&Stat> for Attributes {
     }
 }
 
-/// A directory that is opened, or made if it is missing.
+/// A directory to open, or to make if it is missing.
 pub struct Wanted<'a> {
     /// The directory that contains it.
     pub parent: &'a Directory,
@@ -160,8 +160,8 @@ impl Wanted<'_> {
         Ok((fd, last_mode))
     }
 
-    /// Handles an existing directory. If its owner may not write to it, it is used nevertheless if it is ours and has
-    /// the mode that it would get: then an earlier call, or an earlier part of a list, has made it.
+    /// Handles an existing directory. If its owner may not write to it, it is used nevertheless if it is ours and
+    /// already has the mode that it would get, because an earlier call or list entry has made it.
     fn take_up(&self, fd: OwnedFd, source: impl FnOnce() -> Option<Attributes>) -> io::Result<Opened> {
         let found = fstat(&fd)?;
         let mode = system::mode(&found) & 0o777;

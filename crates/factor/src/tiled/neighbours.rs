@@ -29,8 +29,7 @@ pub fn by_rank(suffixes: &[i32], sizes: &Sizes) -> Vec<Pair> {
     pairs
 }
 
-/// The minima of a tile. Node 1 is the root, the children of node k are 2k and 2k + 1, and the last ones are the
-/// values.
+/// The minima of a tile. Node 1 is the root, the children of node k are 2k and 2k + 1, and the leaves are the values.
 struct Tile(Vec<i32>);
 
 impl Tile {

@@ -38,7 +38,7 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
             exits[at - begin] = if next < end { exits[next - begin] } else { next as u32 };
         }
     }
-    // A block of threads for each group handles its pieces from the last one on, and all positions of a piece at the
+    // A block of threads for each group handles its pieces from last to first, and all positions of a piece at the
     // same time.
     let mut after_group = after_piece.clone();
     for (number, exits) in after_group.chunks_mut(group).enumerate() {

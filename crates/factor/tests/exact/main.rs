@@ -55,8 +55,8 @@ fn by_the_definition() {
 
 #[test]
 fn small_texts_in_full() {
-    // All strings of up to nine letters over an alphabet of two, with the smallest and the largest byte: an end mark
-    // that is a byte of the text would show.
+    // All strings of up to nine letters over alphabets of two, with the smallest and the largest byte: they would show
+    // an end mark that is taken for a byte of the text.
     for len in 0..10 {
         for bits in 0..1u32 << len {
             for letters in [[0, 1], [0, 255], [254, 255]] {
@@ -151,7 +151,7 @@ fn what_cannot_be_expanded() {
     assert_eq!(expand([letter, copy(0, 9), copy(3, 2)]).expect("good"), [7; 12]);
 }
 
-/// A text of 2^31 bytes is refused before anything is taken for it. Its pages are never touched.
+/// A text of 2^31 bytes is refused before memory is allocated for it. Its pages are never touched.
 #[test]
 fn too_long() {
     let text = vec![0u8; MAX_TEXT + 1];
@@ -184,7 +184,7 @@ fn numbers_of_factors() {
     if files.is_empty() {
         skip_part(Need::Shared, "no ../shared/data");
     }
-    // `dickens` and `nci`, of 10 and 33 MB, take longer than all others.
+    // `dickens` and `nci`, of 10 and 33 MB, take longer than all other files.
     files
         .iter()
         .filter(|(_, text)| long() || text.len() < 8_000_000)

@@ -8,7 +8,7 @@ use std::io;
 /// Linux keeps the list in this attribute.
 const NAME: &str = "system.posix_acl_access";
 
-/// The list of a file, as the kernel hands it out: a version (2), then entries of 8 bytes, all little-endian.
+/// The list of a file, as the kernel returns it: a version (2), then entries of 8 bytes, all little-endian.
 #[derive(Clone, Debug)]
 pub struct Acl(Vec<u8>);
 

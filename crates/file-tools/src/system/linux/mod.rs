@@ -18,7 +18,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Opens a directory of which only names are wanted: no right to read it is needed.
+/// Opens a directory only to look up names in it, which needs no right to read it.
 pub const ONLY_NAMES: OFlags = OFlags::PATH;
 
 /// The file system in which names may stand for open files.
@@ -139,7 +139,7 @@ pub fn forget_pages(file: &File) {
     let _ = fadvise(file, 0, None, Advice::DontNeed);
 }
 
-/// A file that is in memory only, and has no name.
+/// Creates a file that is in memory only, and has no name.
 pub fn file_in_memory() -> io::Result<File> {
     Ok(memfd_create("hybz", MemfdFlags::CLOEXEC)?.into())
 }

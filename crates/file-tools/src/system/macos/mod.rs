@@ -15,7 +15,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-/// Opens a directory of which only names are wanted. (O_SEARCH would need no right to read it, but is younger than the
+/// Opens a directory only to look up names in it. (O_SEARCH would need no right to read it, but is newer than the
 /// oldest macOS on which Rust's programs run.)
 pub const ONLY_NAMES: OFlags = OFlags::RDONLY;
 
@@ -137,7 +137,7 @@ pub fn start_writing(_: &File) {}
 /// There is no such hint.
 pub fn forget_pages(_: &File) {}
 
-/// There are no files in memory: one without a name, in the directory for temporary files.
+/// There are no files in memory: creates one without a name, in the directory for temporary files.
 pub fn file_in_memory() -> io::Result<File> {
     let path = env::temp_dir().join(format!("hybz-{:016x}", RandomState::new().hash_one(())));
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
@@ -153,7 +153,7 @@ pub fn is_mount_point(directory: BorrowedFd<'_>, name: &OsStr) -> bool {
     }
 }
 
-/// The memory that the system could give without swapping: it is not asked.
+/// The memory that the system could give without swapping: unknown, because the system is not asked.
 pub fn available_memory() -> Option<u64> {
     None
 }

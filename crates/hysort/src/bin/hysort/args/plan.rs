@@ -32,7 +32,7 @@ pub enum What {
     #[default]
     Sort,
     Merge,
-    /// Whether they are sorted is checked; quietly or not.
+    /// Checks whether they are sorted; quietly or not.
     Check {
         quiet: bool,
     },
@@ -57,10 +57,10 @@ pub struct Plan {
     pub unique: bool,
     pub stable: bool,
     pub(super) keys: Vec<Key>,
-    /// The options of keys that have none.
+    /// The options of keys that have none of their own.
     pub(super) options: Options,
     pub separator: Option<u8>,
-    /// The program that was to compress temporary files.
+    /// The program named to compress temporary files.
     compress: Option<OsString>,
     /// Whether a zero byte ends a line.
     pub zero: bool,
@@ -98,7 +98,7 @@ impl Plan {
         Keys::new(self.effective_keys(), &self.order()).stable(self.stable).separator(self.separator)
     }
 
-    /// All keys, with the options that they take from the command line. Options without keys are a key, too.
+    /// All keys, with the options that they take from the command line. Options alone make a key.
     pub fn effective_keys(&self) -> Vec<Key> {
         match &self.keys[..] {
             [] if self.options.is_plain() => Vec::new(),
@@ -141,7 +141,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
     Ok(Request::Run(Box::new(plan)))
 }
 
-/// The variable that gives the number of threads where no flag does, as for hybz.
+/// The environment variable that gives the number of threads if no flag does, as for hybz.
 const THREADS: &str = "HYBZ_THREADS";
 
 /// The number of threads that the variable gives; none if it is not set, or 0.
@@ -214,7 +214,7 @@ impl Plan {
         Ok(())
     }
 
-    /// An option of all keys that have none.
+    /// Adds an option of all keys that have none of their own.
     fn option(&mut self, letter: u8) {
         self.options = self.options.with(letter).unwrap_or(self.options);
     }
