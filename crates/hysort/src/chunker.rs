@@ -15,7 +15,7 @@ pub(super) struct Chunker {
     end: u8,
     /// The maximum length of a chunk.
     len: usize,
-    /// The maximum length of a line in a chunk, with its end: at most that of a chunk.
+    /// The maximum length of a line in a chunk, including its end byte: at most `len`.
     max_line: usize,
     /// The latest text, which may end in the middle of a line.
     current: Vec<u8>,
@@ -46,7 +46,7 @@ impl Chunker {
         self.long.as_mut()
     }
 
-    /// Takes the long lines out after all have come.
+    /// Removes and returns the long lines, after all have come.
     pub fn take_long(&mut self) -> LongLines {
         self.long.take().unwrap_or_else(|| LongLines::new(self.end, self.len))
     }
@@ -163,7 +163,7 @@ impl Chunker {
         if self.in_long || self.open < self.current.len() { self.push_all(&[self.end]) } else { Ok(()) }
     }
 
-    /// Hands on the whole lines so far.
+    /// Makes a chunk of the whole lines so far.
     pub fn seal(&mut self) {
         if self.open == 0 {
             return;

@@ -53,7 +53,7 @@ fn pool(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -> Poo
     }
 }
 
-/// Sorts a text after announcing a length, and a sample if it is not to be its own.
+/// Sorts a text after announcing a length, with `sample` as the sample, or one of the text itself.
 fn sorted_as_it_comes(text: &[u8], announced: usize, sample: Option<&[u8]>, order: &Order, pool: &Pool) -> Vec<u8> {
     let limits = Limits::new().temporary(tempfile::tempfile);
     let mut sorter = Sorter::new(order, limits, pool);
@@ -117,7 +117,7 @@ fn text_on_a_device() {
         for (call, reverse) in [(2, false), (parts + 1, true)] {
             let lane = run(Some((call, fault)), reverse);
             assert!(lane.fallbacks + lane.wrong > 0, "{fault:?} in call {call}: {lane:?}");
-            // A lane that has left is no core: all cores do the work that it leaves.
+            // A lane that has retired is not counted as a core: all cores do its work.
             assert!(lane.accelerator && (fault == Fault::Memory || lane.retired.is_some()), "{lane:?}");
         }
     }

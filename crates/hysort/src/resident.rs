@@ -41,7 +41,7 @@ struct Pending {
     counts: Vec<Bucket>,
     /// Whether all of it has come.
     is_whole: bool,
-    /// The request that it be kept, until this is answered; and whether it is kept.
+    /// The request to keep it, until the request is answered; and whether it is kept.
     asked: Option<Ticket<bool>>,
     kept: Option<bool>,
 }
@@ -54,7 +54,7 @@ pub(super) struct Resident {
     permits: Vec<Permit>,
     opening: Option<Ticket<Option<Kept>>>,
     kept: Option<Kept>,
-    /// A part was not kept. Further parts would not be either, so no more text is taken.
+    /// A part was not kept. Further parts would not be kept either, so no more text is taken.
     is_closed: bool,
     /// How much text the memory holds.
     room: u64,
@@ -209,7 +209,7 @@ impl Resident {
         self.ask();
     }
 
-    /// All chunks that have come, to be partitioned by cores.
+    /// Returns all chunks that have come, to be partitioned by cores.
     pub fn into_chunks(mut self) -> Vec<Piece> {
         self.end_part();
         take(&mut self.parts).into_iter().flat_map(|part| Arc::unwrap_or_clone(part.chunks)).collect()

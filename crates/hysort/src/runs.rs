@@ -1,8 +1,8 @@
 //! Sorted runs in temporary files, and their merging within the available memory.
 //!
 //! A merge holds a line and a buffer of each run. If all of them together would take too much, some runs are merged
-//! into one in another file, then the next ones, until few enough are left for one merge. A range has at most as many
-//! lines of a length as its bytes allow, so text is written again only if lines are long and numerous.
+//! into one in another file, then the next ones, until few enough are left for one merge. The longer a range's lines
+//! are, the fewer it has, so text is written again only if lines are long and numerous.
 
 use super::limits::{Report, Temporary};
 use super::merge::merge_counted;

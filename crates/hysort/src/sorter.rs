@@ -19,8 +19,8 @@ use std::io::Write;
 /// Text up to this length is one range, if memory is not short.
 const SINGLE: u64 = 1 << 20;
 
-/// Texts at least this long are sampled before they are read, if the caller allows it: of shorter ones there are few
-/// ranges, and they are read in no time.
+/// Texts at least this long are sampled before they are read, if the caller allows it: shorter ones have few ranges,
+/// and are read in no time.
 const EXPECTED: u64 = 16 << 20;
 
 /// Sorts lines by their bytes, as they come in pieces.

@@ -8,14 +8,14 @@ use crate::error::Error;
 use std::io::{self, Write};
 use std::mem::take;
 
-/// Takes sorted lines and writes them on, with the long ones at their places. A line that is not long is at most a
+/// Writes the sorted lines that it takes, with the long ones at their places. A line that is not long is at most a
 /// prefix of a long one, so a long line never equals one of the others. An error may carry one of this library
 /// ([`Error::carried`]).
 pub(super) struct Weave<'a, W> {
     to: &'a mut W,
     order: Order,
     long: LongLines,
-    /// The long lines that have been written.
+    /// How many long lines have been written or dropped.
     done: usize,
     /// A line that has no end yet.
     line: Vec<u8>,
@@ -29,7 +29,7 @@ pub(super) struct Weave<'a, W> {
 const HEAD: usize = 1 << 12;
 
 impl<'a, W: Write> Weave<'a, W> {
-    /// With these lines, in any order.
+    /// Takes the long lines, in any order.
     pub fn new(order: Order, mut long: LongLines, to: &'a mut W) -> Result<Self, Error> {
         long.sort()?;
         let (line, buffer) = (Vec::new(), Vec::new());
@@ -65,7 +65,7 @@ impl<'a, W: Write> Weave<'a, W> {
         }
     }
 
-    /// Writes a long line, which is the next one.
+    /// Writes the next long line.
     fn write_long(&mut self, line: LongLine) -> io::Result<()> {
         let (mut from, mut sum) = (0, LineSum::default());
         loop {

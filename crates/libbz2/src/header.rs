@@ -171,7 +171,7 @@ impl HeaderReader {
         Some(Step::Going)
     }
 
-    /// One bit of a code length: whether it is complete.
+    /// Reads one bit of a code length, which says whether the length is complete.
     fn length(&mut self, bits: &mut SliceBits<'_>, header: &mut Bz2BlockHeader) -> Option<Step> {
         if !(1..=MAX_CODE.into()).contains(&self.length) {
             return Some(Step::Damaged);

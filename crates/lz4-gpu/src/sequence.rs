@@ -67,7 +67,7 @@ pub(super) mod tests {
         sequences(coded, room, copy) == Some(room)
     }
 
-    /// The text of a block, if it is valid. It is also that of `lz4_flex`, where that accepts the block.
+    /// The text of a block, if it is valid. `lz4_flex` gives the same text if it accepts the block.
     fn text(coded: &[u8], most: usize) -> Option<Vec<u8>> {
         let len = sequences(coded, most, |_, _, _| ())?;
         let mut text = vec![0xaa; len];

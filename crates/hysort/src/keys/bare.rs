@@ -53,9 +53,9 @@ impl<'a, W: Write> Bare<'a, W> {
         }
     }
 
-    /// Takes a part of what is before the line. Returns its length.
+    /// Takes a part of the record before its line. Returns the part's length.
     fn head(&mut self, text: &[u8]) -> usize {
-        // Most codes are short: looking for their end word by word took 3 % more of a sort with -s.
+        // Most codes are short: looking for their end word by word took 3 % more of the time of a sort with -s.
         let end = text.iter().position(|&byte| byte == self.end_of_code);
         #[cfg(test)]
         crate::text::steps::add(end.unwrap_or(text.len()));

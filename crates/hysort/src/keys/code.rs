@@ -1,8 +1,8 @@
-//! Codes of keys: strings of bytes in the order of the keys, none of which is the beginning of another.
+//! Codes of keys: strings of bytes in the order of the keys, none of which is a prefix of another.
 //!
-//! A code consists of symbols, of which there are 254: all bytes but two. The byte that ends lines is none of them, so
-//! a code may be part of a line, and neither is the one that ends all codes of a line ([`Alphabets::end_of_code`]). The
-//! symbols in descending order give a code of the opposite order, because no code is the beginning of another.
+//! A code consists of symbols, of which there are 254: all bytes but two. One of the two ends lines, so a code may be
+//! part of a line; the other ends all codes of a line ([`Alphabets::end_of_code`]). The symbols in descending order
+//! give a code of the opposite order, because no code is a prefix of another.
 //!
 //! | key | code |
 //! |---|---|
@@ -21,7 +21,7 @@ const ESCAPED: u8 = 249;
 const ESCAPE: u8 = ESCAPED + 1;
 /// The first symbol of the number zero.
 const ZERO: u8 = 126;
-/// If there are more digits before the point, their number is written separately.
+/// If there are more digits than this before the point, their number is written separately.
 const MOST_DIGITS: usize = 100;
 
 /// The bytes of the symbols, ascending and descending.
@@ -48,8 +48,8 @@ impl Alphabets {
         self.end_of_code
     }
 
-    /// The codes of all bytes: what is written for each, one byte or two, the first in the lower half. (The zero byte
-    /// is no symbol.)
+    /// The codes of all bytes: the one or two bytes written for each, the first in the lower half. (The byte 0 is no
+    /// symbol.)
     pub fn of_bytes(&self, descending: bool) -> [u16; 256] {
         let symbols = &self.bytes[usize::from(descending)];
         std::array::from_fn(|byte| match byte as u8 {
@@ -79,7 +79,7 @@ impl Coder<'_> {
         self.write(symbol, self.descending);
     }
 
-    /// A string of bytes, by a table of [`Alphabets::of_bytes`]. Bytes that are 0 there are left out.
+    /// A string of bytes, by a table of [`Alphabets::of_bytes`]. Bytes whose entry is 0 are left out.
     pub fn bytes(&mut self, text: &[u8], table: &[u16; 256]) {
         let start = self.out.len();
         self.out.extend(text.iter().map(|&byte| table[usize::from(byte)] as u8));

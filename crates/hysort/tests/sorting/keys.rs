@@ -87,7 +87,7 @@ fn closures() {
     }
 }
 
-/// A closure with a specification, and more text than memory.
+/// A closure together with a specification, and more text than memory.
 #[test]
 fn a_closure_and_a_specification() {
     let mut rng = Rng(62);

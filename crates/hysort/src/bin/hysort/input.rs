@@ -50,12 +50,12 @@ pub struct Whole {
     began: Instant,
 }
 
-/// The maximum number of files to sample: each has to be open.
+/// The maximum number of files to sample: all of them are open at once.
 const MOST_FILES: usize = 100;
 
 impl Whole {
-    /// The text at a place, if all samples so far have been quick: those from a disk are not, and then sampling does
-    /// not pay. (The limit is a hundredth of the time that a fast disk takes for all of the text, plus 50 ms.)
+    /// The text at an offset, if all samples so far have been quick: samples from a disk are slow, and do not pay.
+    /// (The limit is a hundredth of the time that a fast disk takes for all of the text, plus 50 ms.)
     pub fn look(&self, at: u64) -> Option<Vec<u8>> {
         let most = Duration::from_millis(50) + Duration::from_nanos(self.bytes / 50);
         let (file, from, start) =

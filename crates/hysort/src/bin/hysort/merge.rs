@@ -1,5 +1,5 @@
 //! `-m`: files that are sorted become one. All of them are open at once. If they are too many for that, they are
-//! sorted: lines that are in order in their files come out the same.
+//! sorted: if the files are in order, the result is the same.
 
 use crate::args::Plan;
 use crate::call::Call;

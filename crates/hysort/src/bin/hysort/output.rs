@@ -33,7 +33,7 @@ pub struct Output {
 
 enum Kind {
     Stdout,
-    /// It was there before, and stays: a device, a FIFO, what `/dev/stdout` leads to.
+    /// A file that existed before and is not replaced: a device, a FIFO, what `/dev/stdout` leads to.
     Existing(File),
     New(Box<NewFile>),
 }
@@ -42,9 +42,9 @@ struct NewFile {
     /// All symbolic links are followed.
     file: Replacement,
     old: Option<Old>,
-    /// The empty file that was made where a link leads. It goes if it is not replaced.
+    /// The empty file that was made where a link leads. It is removed unless it is replaced.
     _made: Option<Made>,
-    /// Whether the old file goes only when the new one is on the disk.
+    /// Whether the old file is replaced only when the new one is on the disk.
     sync: bool,
 }
 
@@ -69,7 +69,7 @@ impl Output {
         Ok(Output { name, kind, progress: Arc::clone(progress) })
     }
 
-    /// The file that stdout is, if it is a regular one: output written there is read again if it is an input.
+    /// The file that stdout is, if it is a regular one: if it is also an input, output written to it is read again.
     pub fn regular_stdout(&self) -> Option<Metadata> {
         let Kind::Stdout = self.kind else { return None };
         stdout::regular_file()
@@ -82,7 +82,7 @@ impl Output {
         }
     }
 
-    /// Says that all is written: a new file gets its name. After an error nothing is left of it.
+    /// Called when all is written: a new file gets its name. After an error nothing is left of it.
     pub fn finish(self) -> Result<(), Failure> {
         let Output { name, kind, .. } = self;
         let name = &name;

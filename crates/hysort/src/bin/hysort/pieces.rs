@@ -61,7 +61,7 @@ impl Reading {
             let mut at = extent.start;
             let Ok(readers) = started.collect::<io::Result<Vec<_>>>() else { return Ok(at) };
             for reader in (0..readers.len()).cycle() {
-                // Each reader has the next piece of its own: nothing comes when the file is at its end.
+                // The readers have the pieces in turn: the first one that sends nothing is past the end of the file.
                 let Ok(piece) = readers[reader].recv() else { break };
                 let piece = piece.map_err(|e| Error::Read(input.failed(e)))?;
                 let (len, expected) = (piece.len() as u64, (extent.end - at).min(self.piece as u64));

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long nothing is shown, and how long it takes from one line to the next.
+/// The time before anything is shown, and the time from one line to the next.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The progress display of one call.
@@ -157,7 +157,7 @@ fn answer_signals(counts: &Arc<Counts>) {
         let len = 128 - room.len();
         signals::write_stderr(&line[..len]);
     };
-    // SAFETY: it reads atomics, puts a line together on the stack and writes it with one system call.
+    // SAFETY: the handler reads atomics, puts a line together on the stack and writes it with one system call.
     let _ = unsafe { signals::on_question(answer) };
 }
 

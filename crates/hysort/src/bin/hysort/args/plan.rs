@@ -241,7 +241,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks what must fit together, when all flags are known.
+    /// Checks combinations of flags, when all flags are known.
     fn settle(&mut self) -> Result<(), Failure> {
         if self.files0_from.is_some()
             && let Some(file) = self.files.first()
@@ -265,7 +265,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks what a check allows. The names of the files are known by now.
+    /// Refuses what `-c` does not allow. The names of the files are known by now.
     pub fn settle_check(&self, quiet: bool) -> Result<(), Failure> {
         let letter = if quiet { "C" } else { "c" };
         if let [_, extra, ..] = &self.files[..] {
@@ -279,7 +279,7 @@ impl Plan {
     }
 }
 
-/// The letter of `--check=HOW`, of which a beginning is enough.
+/// The letter of `--check=HOW`, where a prefix of HOW is enough.
 fn how(value: Option<&OsStr>) -> Result<char, Failure> {
     const HOW: [(&str, char); 3] = [("quiet", 'C'), ("silent", 'C'), ("diagnose-first", 'c')];
     value.map_or(Ok('c'), |value| one_of(&HOW, value, "--check"))
@@ -298,7 +298,7 @@ fn sort_word(value: &OsStr) -> Result<u8, Failure> {
     one_of(&WORDS, value, "--sort").map(|letter| letter as u8)
 }
 
-/// The letter of the only word that begins with `value`; words of the same letter are one.
+/// The letter of the only word that begins with `value`; words of the same letter count as one.
 fn one_of(words: &[(&str, char)], value: &OsStr, flag: &str) -> Result<char, Failure> {
     let begin = words.iter().filter(|(word, _)| word.as_bytes().starts_with(value.as_bytes()));
     let exact = words.iter().find(|(word, _)| word.as_bytes() == value.as_bytes());
