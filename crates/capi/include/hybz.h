@@ -197,7 +197,7 @@ hybz_status hybz_stream_decompress(const hybz_pool *pool, hybz_stream **stream, 
 
 // Takes input and writes output until the buffer is full. HYBZ_OK: all input is taken, and the action is done.
 // HYBZ_MORE: the buffer is full; call again with the same action, the rest of the input and more space. `taken` and
-// `made` get the numbers of bytes, also if there is an error. After damage all calls return one error.
+// `made` get the numbers of bytes, even after an error. After damage each call returns the same error.
 hybz_status hybz_stream_code(hybz_stream *stream,
                              int32_t action,
                              const uint8_t *in,

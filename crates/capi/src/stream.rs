@@ -90,7 +90,7 @@ pub unsafe extern "C" fn hybz_stream_decompress(
 
 /// Takes input and writes output until the buffer is full. HYBZ_OK: all input is taken, and the action is done.
 /// HYBZ_MORE: the buffer is full; call again with the same action, the rest of the input and more space. `taken` and
-/// `made` get the numbers of bytes, also if there is an error. After damage all calls return one error.
+/// `made` get the numbers of bytes, even after an error. After damage each call returns the same error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_stream_code(
     stream: *mut hybz_stream,

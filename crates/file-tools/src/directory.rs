@@ -119,7 +119,7 @@ impl Directory {
         self.0.open_files_have_paths.get_or_init(system::open_files_have_paths).then(|| file.into())
     }
 
-    /// From now on files with names are wanted: [`Directory::link`] was refused.
+    /// From now on files are created with names, because [`Directory::link`] was refused.
     pub fn cannot_link(&self) {
         self.0.refuses_links.store(true, Relaxed);
     }
@@ -171,7 +171,7 @@ impl Directory {
     /// Renames a file to a name that must be free, on any file system: creates an empty file of that name, which fails
     /// if the name is taken, and replaces it. The empty file stays only if `kill -9` or a power cut comes in between.
     fn reserve(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        // The file is closed immediately, because FUSE keeps an open file that is replaced, under another name.
+        // The file is closed immediately, because FUSE keeps a replaced file under another name while it is open.
         let reserved = fstat(self.create_new(to, true)?)?;
         let still_ours = || {
             let found = statat(&self.0.fd, to, AtFlags::SYMLINK_NOFOLLOW);

@@ -75,7 +75,7 @@ fn wait(fd: BorrowedFd<'_>, what_for: PollFlags) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes a file and returns its errors: some systems report a full quota or a lost server only now.
+/// Closes a file and returns its errors: some systems report a full quota or a lost server only then.
 #[allow(unsafe_code)]
 pub fn close(file: OwnedFd) -> io::Result<()> {
     // SAFETY: `into_raw_fd` gave up the ownership, so nothing else closes or uses this descriptor.

@@ -109,7 +109,7 @@ pub fn huge_pages_for_texts() {
     }
 }
 
-/// Asks the system to back every whole huge page in this memory of the program's own. This is only a hint.
+/// Asks the system for a huge page wherever a whole one fits in this memory. This is only a hint.
 pub fn ask_for_huge_pages(memory: &mut [MaybeUninit<u8>]) {
     const HUGE: usize = 2 << 20;
     let before = memory.as_ptr().align_offset(HUGE);

@@ -61,7 +61,7 @@ pub fn publish(
     hidden: Option<TemporaryName>,
     (replace, taken): (bool, bool),
 ) -> io::Result<()> {
-    // Errors of closing must be known before the file gets its name; a duplicate keeps the file, or its lock, so long.
+    // Errors of closing must be known before the file gets its name; until then a duplicate keeps file or lock.
     let kept = File::from(file.as_fd().try_clone_to_owned()?);
     file::close(file.into())?;
     let (kept, hidden) = match hidden {

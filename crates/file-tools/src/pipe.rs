@@ -21,7 +21,7 @@ use std::{io, thread};
 /// The fewest bytes for which giving pages pays: bytes before the first whole page and after the last are copied.
 pub const MIN_GIVEN: usize = 64 << 10;
 
-/// Whether pages can be given to this descriptor: it is a pipe whose writer waits for room.
+/// Whether pages can be given to this descriptor: it is a pipe in blocking mode.
 pub fn takes_pages(fd: BorrowedFd<'_>) -> bool {
     use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
     let is_pipe = fstat(fd).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo);
@@ -82,7 +82,7 @@ impl Giver {
 }
 
 impl Given {
-    /// Frees the buffer, with new pages. If it can get none, its memory is leaked.
+    /// Replaces the pages and frees the buffer. If they cannot be replaced, its memory is leaked.
     fn free(mut self, refused: &AtomicBool) {
         if !system::replace_pages(&mut self.bytes[self.pages]) {
             refused.store(true, Relaxed);

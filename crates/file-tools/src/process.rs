@@ -40,7 +40,7 @@ pub fn started_without_stdout() -> bool {
 }
 
 /// Whether a line on stderr can be redrawn: it is a terminal with a cursor. Editors and build servers that show a
-/// terminal's text as it comes say `TERM=dumb`, or have no TERM.
+/// terminal's text as it comes set `TERM=dumb`, or no TERM.
 pub fn draws_rows() -> bool {
     let is_named = env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
     is_named && io::stderr().is_terminal()
@@ -60,7 +60,7 @@ pub fn questions_are_ignored() -> bool {
 /// Whether the process ignores this signal.
 #[allow(unsafe_code)]
 pub fn is_ignored(signal: i32) -> bool {
-    // SAFETY: a zeroed `sigaction` is a valid place for the old action, and no new action is given.
+    // SAFETY: a zeroed `sigaction` is a valid destination for the old action, and no new action is given.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
         libc::sigaction(signal, ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN

@@ -1,4 +1,4 @@
-//! Handlers for the signals that end a process, for programs that must clean up first, for the signal that asks for
+//! Handlers for the signals that end a process (for programs that must clean up first), for the signal that asks for
 //! the progress, and for the one that continues a stopped process.
 
 use super::process::{is_ignored, questions_are_ignored};

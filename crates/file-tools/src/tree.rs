@@ -73,7 +73,7 @@ fn opened(path: PathBuf, fd: OwnedFd, slots: &Slots) -> io::Result<(Directory, S
     Ok((Directory::opened(path, fd, None, Some(slots.take())), found))
 }
 
-/// Calls `each` with every name in a directory that [`open`] opened, in no order.
+/// Calls `each` with every name in a directory that [`open`] opened, in no particular order.
 pub fn read(directory: &Directory, mut each: impl FnMut(&OsStr, Kind)) -> io::Result<()> {
     system::read_names(directory.as_fd(), |name, mut kind| {
         if kind == FileType::Unknown {
@@ -120,7 +120,7 @@ pub struct Wanted<'a> {
     pub below: (&'a Arc<OwnedFd>, &'a Path),
     /// The last mode of the nearest directory above that has one.
     pub above: Option<&'a Arc<LastMode>>,
-    /// The mode of a directory whose source has this mode. It also depends on whether both have the same group.
+    /// Computes the mode of a directory from its source's mode, and from whether both have the same group.
     pub narrowed: fn(u32, bool) -> u32,
     /// Whether its name must be on the disk.
     pub sync: bool,

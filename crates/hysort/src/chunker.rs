@@ -56,7 +56,7 @@ impl Chunker {
         std::mem::take(&mut self.ready)
     }
 
-    /// Takes some of a text, at most until there is a chunk. Returns how much.
+    /// Takes bytes of a text, at most until a chunk is complete. Returns how many.
     pub fn push(&mut self, text: &[u8]) -> Result<usize, Error> {
         let mut at = 0;
         while at < text.len() && self.ready.is_empty() {
@@ -77,7 +77,7 @@ impl Chunker {
         if self.in_long { self.continue_long(text) } else { self.add(text) }
     }
 
-    /// Takes some of a text that continues a long line. Returns how much.
+    /// Takes bytes of a text that continues a long line. Returns how many.
     fn continue_long(&mut self, text: &[u8]) -> Result<usize, Error> {
         let Some(long) = &mut self.long else { return Err(Error::LineTooLong) };
         match Ends::new(text, self.end).next() {
@@ -91,7 +91,7 @@ impl Chunker {
         }
     }
 
-    /// Takes some of a text that belongs to a chunk, or begins a long line. Returns how much.
+    /// Takes bytes of a text that belong to a chunk, or begin a long line. Returns how many.
     fn add(&mut self, text: &[u8]) -> Result<usize, Error> {
         if self.current.len() == self.len {
             self.seal();

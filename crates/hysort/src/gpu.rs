@@ -5,8 +5,8 @@
 //! compares neighbours and the sum of the lines. Ranges of very short lines are left to cores, because a device keeps
 //! 81 bytes for each line; so are ranges that do not fit.
 //!
-//! A device keeps all of a long text (`resident.rs`): lanes sort parts as they come, which stay there, and then ranges,
-//! which are slices of the parts. No other station can do that, so such jobs have a class of their own.
+//! A device keeps all of a long text (`resident.rs`): lanes sort parts as they come and leave them there, and then
+//! sort ranges, which are slices of the parts. No other station can do that, so such jobs have a class of their own.
 
 use super::parts::{Piece, Sorted};
 use super::range::RangeText;

@@ -1,8 +1,8 @@
 //! Sorts the lines of one range on one core.
 //!
-//! Lines are entries of 16 bytes: the next 8 bytes of the line as a number, its start, and its length. Entries are
-//! sorted by these keys. Among equal keys, ended lines come first, the shorter before the longer. The others are a
-//! group: their common prefix is skipped, the next 8 bytes are their keys, and so on. A small group is sorted by
+//! Lines are entries of 16 bytes: a key (the next 8 bytes of the line as a number), the line's start, and its length.
+//! Entries are sorted by key. Among equal keys, ended lines come first, the shorter before the longer. The others are
+//! a group: their common prefix is skipped, the next 8 bytes are their keys, and so on. A small group is sorted by
 //! comparing lines. So each byte of a line is read about once, and text is not moved before its place is known.
 //!
 //! Multikey quicksort (Bentley and Sedgewick 1997) with cached keys of 8 bytes (Ng and Kakehi 2007); keys are sorted by

@@ -21,12 +21,12 @@ use std::mem::take;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The shortest text for which this is done: starting a device takes as long as cores take to partition this much. (One
+/// The shortest text that goes to a device: starting a device takes as long as cores take to partition this much. (One
 /// H200 and 16 cores: 0.7 s, and 3 GB/s.)
 const LEAST: u64 = if cfg!(test) { 1 << 20 } else { 2 << 30 };
 
-/// The longest text for which it is done: there are at most 1,024 ranges, none of which may be longer than a part, and
-/// a sample is not exact.
+/// The longest text that goes to a device: there are at most 1,024 ranges, none of which may be longer than a part,
+/// and a sample is not exact.
 const MOST: u64 = 16 << 30;
 
 /// How long to wait for a device's memory after all text has come.

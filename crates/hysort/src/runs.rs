@@ -65,7 +65,7 @@ impl Runs {
         Ok(())
     }
 
-    /// How many of some runs can be merged at once.
+    /// How many of these runs, from the first on, can be merged at once.
     fn at_once(&self, runs: &[Run]) -> usize {
         let mut left = self.memory;
         let fits = runs.iter().take_while(|run| {
@@ -95,7 +95,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Merges runs to fewer ones in another file.
+    /// Merges runs into fewer ones in another file.
     fn round(&mut self, temporary: &mut Temporary) -> Result<(), Error> {
         let mut next = Spill::new(temporary().map_err(Error::Temporary)?);
         let (mut rest, mut runs) = (&self.runs[..], Vec::new());

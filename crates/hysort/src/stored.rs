@@ -73,7 +73,7 @@ impl StoredText {
         self.slices(bucket).map(|slice| slice.end - slice.start).sum()
     }
 
-    /// The part of a range that is kept, if any of it is. Counts it.
+    /// The part of a range that is kept, if any of it is. Adds its counts to `range`.
     pub fn range(self: &Arc<Self>, bucket: usize, range: &mut Spilled) -> Option<StoredRange> {
         let ((lines, sum), bytes) = (self.counts[bucket], self.len_of(bucket));
         range.add(lines, sum, 0);

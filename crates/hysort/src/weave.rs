@@ -111,7 +111,7 @@ impl<'a, W: Write> Weave<'a, W> {
             let start = last_end(&text[..at], end).map_or(0, |before| before + 1);
             (start, Ends::new(&text[at..], end).next().map_or(text.len(), |after| at + after))
         };
-        // Lines that begin before `low` come before it, and those from `high` on come after it.
+        // Lines that begin before `low` come before the long line, and those from `high` on come after it.
         let (mut low, mut high) = (0, text.len());
         // In most texts no long line belongs here at all.
         let mut middle = text.len() - 1;

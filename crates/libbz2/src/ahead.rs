@@ -104,7 +104,7 @@ impl CodedAhead {
     pub fn push(&mut self, block: Vec<u8>, crc: u32, complete: bool) {
         self.complete = complete;
         self.jobs.push_back((!block.is_empty()).then(|| Job::new(CodeBlock { block, crc })));
-        // The caller's thread codes a single block.
+        // If there is only one block, the caller's thread codes it.
         if self.jobs.len() > 1 {
             self.jobs.range(self.submitted..).flatten().for_each(submit);
             self.submitted = self.jobs.len();
@@ -245,7 +245,7 @@ impl DecodedAhead {
         })
     }
 
-    /// The block that begins at bit `start`, if it was found in time and is regular, and its bytes in the view.
+    /// Returns the block that begins at bit `start`, if it was found in time, is regular, and `view` has its bytes.
     pub fn take(&mut self, view: View<'_>, start: u64, limit: u32) -> Option<Decoded> {
         while self.entries.front().is_some_and(|entry| entry.start < start) {
             self.drop_first();
@@ -257,7 +257,7 @@ impl DecodedAhead {
             (self.open, self.searched, self.met_end) = (start, start + MAGIC, false);
         }
         self.search(view, limit);
-        // The caller's thread decodes a single block, without a copy.
+        // If there is only one block, the caller's thread decodes it, without a copy.
         if self.submitted == 0 && self.entries.len() < 2 || self.entries.front()?.start != start {
             return None;
         }

@@ -117,7 +117,7 @@ impl Coder {
         self.expected == 0 && self.input.is_drained() && self.ahead.as_ref().is_none_or(CodedAhead::is_empty)
     }
 
-    /// Takes as much text, and hands out as many bytes, as possible. Returns whether there was any.
+    /// Takes as much text, and hands out as many bytes, as possible. Returns whether there were any.
     fn work(&mut self, stream: &mut Stream) -> Result<bool, NoMemory> {
         if self.ahead.is_some() {
             return self.work_ahead(stream);

@@ -196,7 +196,7 @@ impl Decoder {
         self.at %= 8;
     }
 
-    /// Gives the caller back what lies after the next bit's byte.
+    /// Gives the bytes after the next bit's byte back to the caller.
     ///
     /// A block's end is found in the call that brings its last byte. But the fast decoder notices damage only when
     /// its group is complete: by then earlier calls may have taken bytes after it, and these stay taken.

@@ -55,7 +55,7 @@ pub struct Fast {
 const PLENTY: u64 = (8 * GROUP as u64) * MAX_CODE as u64 + 64;
 
 impl Fast {
-    /// A decoder without memory.
+    /// A decoder that has no memory yet.
     pub fn new() -> Self {
         Fast {
             groups: GroupDecoder::default(),

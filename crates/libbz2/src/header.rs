@@ -49,7 +49,7 @@ pub struct HeaderReader {
     /// The number of selectors, and how many have been read.
     selectors: usize,
     selector: usize,
-    /// The tables by when they were last selected.
+    /// The tables, the last selected one first.
     list: [u8; MAX_TABLES],
     table: usize,
     symbol: usize,

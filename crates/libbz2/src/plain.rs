@@ -253,8 +253,8 @@ impl Plain {
                     return (at, Next::Text);
                 }
             }
-            // A run at the end may lack its length. bzip2 takes it from where the block begins, and calls the block
-            // damaged after that run.
+            // A run at the end may lack its length. bzip2 then reads it from the beginning of the block, and calls the
+            // block damaged after that run.
             if self.used > self.len {
                 return (at, Next::Damage);
             }

@@ -1,5 +1,5 @@
-//! Exact LZ77 factors: of short texts by the definition; of long ones and of files by the algorithm for GPUs, and as
-//! many as another program finds.
+//! Compares exact LZ77 factors of short texts with the definition, of long texts and files with the algorithm for
+//! GPUs, and their number with another program's.
 
 mod tiled;
 mod twins;
@@ -91,7 +91,7 @@ fn known_measures() {
     assert_eq!(parts(b"x"), (0.0, 2, 1, 1));
     // An `a`, and a copy of all the rest; the transform is aaa..., followed by the mark.
     assert_eq!(parts(&[b'a'; 1000]), (0.0, 2, 2, 999));
-    // Transform of mississippi and its mark: i p s s m $ p i s s i i; m i s s issi p p i.
+    // The transform of mississippi and its mark: i p s s m $ p i s s i i; its factors: m i s s issi p p i.
     let (entropy, runs, factors, longest) = parts(b"mississippi");
     assert!((entropy - 1.823_067).abs() < 1e-6, "{entropy}");
     assert_eq!((runs, factors, longest), (9, 8, 4));

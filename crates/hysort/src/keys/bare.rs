@@ -33,7 +33,7 @@ enum State {
     /// In the line's place in the input, which follows the codes if these are compared.
     Place,
     Line,
-    /// In a line that is left out, because it equals the one before.
+    /// In a line that is left out, because its keys equal those of the line before.
     Dropped,
 }
 

@@ -74,12 +74,12 @@ impl Coder<'_> {
         self.out.push(self.alphabets.bytes[usize::from(descending)][usize::from(symbol)]);
     }
 
-    /// A symbol: the code of a number less than [`SYMBOLS`].
+    /// Appends a symbol: the code of a number less than [`SYMBOLS`].
     pub fn symbol(&mut self, symbol: u8) {
         self.write(symbol, self.descending);
     }
 
-    /// A string of bytes, by a table of [`Alphabets::of_bytes`]. Bytes whose entry is 0 are left out.
+    /// Appends a string of bytes, by a table of [`Alphabets::of_bytes`]. Bytes whose entry is 0 are left out.
     pub fn bytes(&mut self, text: &[u8], table: &[u16; 256]) {
         let start = self.out.len();
         self.out.extend(text.iter().map(|&byte| table[usize::from(byte)] as u8));
@@ -112,7 +112,7 @@ impl Coder<'_> {
         digits[..len].iter().rev().for_each(|&digit| self.write(digit, descending));
     }
 
-    /// A whole number, whose first digit is not 0.
+    /// Appends a whole number, whose first digit is not 0.
     pub fn digits(&mut self, digits: &[u8]) {
         self.count(digits.len() as u64);
         let (first, pairs) = digits.split_at(digits.len() % 2);
@@ -120,7 +120,7 @@ impl Coder<'_> {
         pairs.as_chunks().0.iter().for_each(|&[a, b]| self.symbol(10 * (a - b'0') + b - b'0'));
     }
 
-    /// A number with a unit, `-h`: the unit counts first.
+    /// Appends a number with a unit, `-h`: the unit counts first.
     pub fn human(&mut self, text: &[u8]) {
         let (number, rest) = Decimal::read(text);
         let unit = match rest.first() {
@@ -131,12 +131,12 @@ impl Coder<'_> {
         self.number(&number);
     }
 
-    /// A month, `-M`: its first three letters.
+    /// Appends a month, `-M`, by its first three letters.
     pub fn month(&mut self, text: &[u8]) {
         self.symbol(month(split_while(text, is_blank).1).unwrap_or(0));
     }
 
-    /// A number with an exponent, `-g`.
+    /// Appends a number with an exponent, `-g`.
     pub fn general(&mut self, number: General) {
         // Above and below the first symbols of all finite numbers.
         let infinite = [ZERO + 3, ZERO - 2];

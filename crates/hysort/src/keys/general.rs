@@ -65,7 +65,7 @@ impl General {
         hex.or_else(|| decimal(negative, text)).unwrap_or((General::None, all))
     }
 
-    /// The number's parts in order: whether it is negative, and its exponent and bits.
+    /// Rounds `bits` times two to the power of `exponent`, to which `more` adds less than one bit.
     fn finite(negative: bool, mut bits: u128, mut exponent: i32, mut more: bool) -> General {
         if bits == 0 {
             return General::Finite { negative: false, bits: 0, exponent: 0 };
@@ -89,7 +89,7 @@ impl General {
         if bits == 0 {
             return General::Finite { negative: false, bits: 0, exponent: 0 };
         }
-        // The highest bit is set in this form, even of very small numbers.
+        // In this form the highest bit is set even for very small numbers.
         let len = 128 - bits.leading_zeros() as i32;
         let bits = if len > 64 { bits >> (len - 64) } else { bits << (64 - len) };
         exponent += len - 64;

@@ -167,7 +167,7 @@ impl Key {
         Key { fields: first.saturating_sub(1), end: End::Field(last.max(1)), options, ..Key::default() }
     }
 
-    /// The bytes that a closure appends to a vector for a line, which it gets without its end. Keys are compared as
+    /// The key is what the closure appends to a vector for a line, which it gets without its end. Keys are compared as
     /// unsigned bytes; a prefix comes before longer keys.
     ///
     /// Such keys are in numeric order if unsigned integers are written by `to_be_bytes`, and signed ones also after

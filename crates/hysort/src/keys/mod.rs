@@ -1,7 +1,7 @@
 //! Sorting by keys: `sort -k`, `-n` and so on.
 //!
 //! A line becomes a record, which is sorted as a line is: the codes of its keys (see `code.rs`), a byte that ends
-//! them, and the line. When records are written, only their lines are.
+//! them, and the line. Only the lines of the records are written.
 //!
 //! ```text
 //! b 10        "10" as a number, end, b 10        a 9

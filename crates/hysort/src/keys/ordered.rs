@@ -47,7 +47,7 @@ impl<R: BufRead> BufRead for Records<R> {
     }
 }
 
-/// Merges `sources`, each of whose lines are already in order. Holds a line of each source in memory.
+/// Merges `sources`, each of which is already in order. Holds a line of each source in memory.
 ///
 /// ```
 /// use hysort::{Order, merge};

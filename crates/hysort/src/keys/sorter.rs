@@ -204,7 +204,7 @@ impl Sorter {
         }
     }
 
-    /// Has the line that was kept coded.
+    /// Has the codes made for the line that was kept.
     fn end_line(&mut self) -> Result<(), Error> {
         let text = Arc::new(std::mem::take(&mut self.rest));
         self.permits.clear();

@@ -1,5 +1,5 @@
-//! `BZ2_bzDecompress`: the same text and the same final code, whole, cut and damaged, and no byte after a stream's end
-//! taken.
+//! `BZ2_bzDecompress`: the same text and the same final code for whole, cut and damaged streams, and no byte taken
+//! after a stream's end.
 //!
 //! How much input each call takes before that end is not compared: both libraries get the same sizes of pieces and
 //! output buffers, and what a call leaves goes to the next one.

@@ -57,7 +57,7 @@ fn error(library: &Library, file: *mut c_void) -> String {
     format!("{name:?} {number}")
 }
 
-/// A digest for the log: which bytes, without printing them.
+/// A digest that identifies bytes in the log without printing them.
 fn digest(bytes: &[u8]) -> String {
     format!("{} bytes, {:08x}", bytes.len(), hybz_testkit::crafted::model::crc(bytes))
 }

@@ -1,4 +1,4 @@
-//! Memory: allocations that fail, where each comes from and goes to, and how much it is.
+//! Memory: allocations that fail, where each comes from and goes to, and how much there is.
 
 use crate::coding::code;
 use crate::library::{Library, Session, ours, theirs, totals};
@@ -153,7 +153,7 @@ const USES: &[(&str, Use)] = &[
     ("decode8full", (8, 1_000_000, Some(0))),
 ];
 
-/// Runs streams that all are open at once. Returns the kilobytes that they took at most.
+/// Runs streams that all are open at once. Returns their peak memory in kilobytes.
 fn run(library: &Library, (count, len, small): Use) -> u64 {
     let status = |field: &str| -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();

@@ -42,8 +42,8 @@ pub fn replace_pages(pages: &mut [u8]) -> bool {
 /// Asks for huge pages to replace these whole small ones.
 #[allow(unsafe_code)]
 pub fn ask_for_huge_pages(pages: &mut [MaybeUninit<u8>]) {
-    // SAFETY: the pages are borrowed for writing, and the advice changes nothing that is in them. (What it answers
-    // changes nothing either.)
+    // SAFETY: the pages are borrowed for writing, and the advice changes nothing that is in them. (Its result does not
+    // matter.)
     let _ = unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxHugepage) };
 }
 
@@ -56,7 +56,7 @@ pub fn reserve_huge_pages(bytes: usize) -> Option<usize> {
     // SAFETY: the system chooses the address of a new mapping.
     let mapped = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes + HUGE, access, flags) }.ok()?;
     let begin = mapped.expose_provenance().next_multiple_of(HUGE);
-    // SAFETY: these are pages of the new mapping. (What it answers changes nothing: there may be no huge pages.)
+    // SAFETY: these are pages of the new mapping. (The result does not matter: there may be no huge pages.)
     let _ = unsafe { madvise(std::ptr::with_exposed_provenance_mut(begin), bytes, Advice::LinuxHugepage) };
     Some(begin)
 }

@@ -114,7 +114,7 @@ impl Input {
     }
 }
 
-/// It waits even if the file was opened as non-blocking.
+/// Reading waits even if the file was opened as non-blocking.
 impl Read for Input {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {

@@ -39,7 +39,7 @@ enum Kind {
 }
 
 struct NewFile {
-    /// All symbolic links are followed.
+    /// The file, after following all symbolic links.
     file: Replacement,
     old: Option<Old>,
     /// The empty file that was made where a link leads. It is removed unless it is replaced.
@@ -144,7 +144,7 @@ impl Old {
         Ok(Old { found: file.metadata()?, acl: Acl::of(file).unwrap_or_else(|_| Some(Acl::unknown())) })
     }
 
-    /// Returns the error that a rename over the file would give: all work would be done by then.
+    /// Returns the error that a rename over the file would give only after all the work.
     fn check_replaceable(&self, spot: &Spot) -> io::Result<()> {
         if file::is_mount_point(&spot.directory, &spot.name) {
             return Err(Errno::BUSY.into());

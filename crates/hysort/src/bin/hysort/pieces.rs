@@ -29,14 +29,14 @@ impl Reading {
         (self.piece * (2 * self.readers + 1)) as u64
     }
 
-    /// Hands all bytes of `input` to `take`, in pieces that are in order.
+    /// Hands all bytes of `input` to `take`, piece by piece, in order.
     pub fn pieces(&self, mut input: Input, mut take: impl FnMut(Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
         if let Some(Range { start, end }) = input.extent.clone() {
             let mut at = start;
             if self.readers > 0 && end.saturating_sub(start) >= LONG * self.piece as u64 {
                 at = self.parallel(&input, start..end, &mut take)?;
             }
-            // The rest, and bytes appended in the meantime. The next process that reads stdin begins after them.
+            // Next come the rest and bytes appended meanwhile. The next process that reads stdin begins after them.
             input.file.seek(SeekFrom::Start(at)).map_err(|e| Error::Read(input.failed(e)))?;
         }
         loop {

@@ -1,5 +1,5 @@
-//! How far a call is: a bar on a terminal, lines elsewhere if they are asked for, and one line at any time for SIGUSR1,
-//! as in dd. The only place that uses indicatif.
+//! The progress of a call: a bar on a terminal, lines elsewhere if they are asked for, and one line at any time for
+//! SIGUSR1, as in dd. The only place that uses indicatif.
 
 use crate::args::Plan;
 use hybz_files::{process, signals};
@@ -62,7 +62,7 @@ impl Progress {
         self.show("read", read, self.total.filter(|&total| total >= read));
     }
 
-    /// Adds `bytes` to the number of bytes written, and returns it.
+    /// Adds `bytes` to the number of bytes written, and returns that number.
     pub fn wrote(&self, bytes: usize) -> u64 {
         let written = self.counts.written.fetch_add(bytes as u64, Relaxed) + bytes as u64;
         let read = self.counts.read.load(Relaxed);

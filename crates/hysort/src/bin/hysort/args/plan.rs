@@ -93,7 +93,7 @@ impl Plan {
         Order::new().end(self.end()).reverse(self.reverse).unique(self.unique)
     }
 
-    /// The order of lines, with their keys: if there are none, they are compared as a whole.
+    /// The order of lines, with their keys: without keys, lines are compared as a whole.
     pub fn keyed(&self) -> Keys {
         Keys::new(self.effective_keys(), &self.order()).stable(self.stable).separator(self.separator)
     }

@@ -102,7 +102,7 @@ pub fn parallel(typed: &str, value: &OsStr) -> Result<NonZeroUsize, Failure> {
     NonZeroUsize::new(number).ok_or_else(|| Failure::sentence("number in parallel must be nonzero"))
 }
 
-/// The value of `--batch-size`; the process may open `most` files.
+/// The value of `--batch-size`; the process may have `most` files open.
 pub fn batch_size(typed: &str, value: &OsStr, most: u64) -> Result<usize, Failure> {
     let most = most.saturating_sub(3);
     match plain(value.as_bytes()) {
