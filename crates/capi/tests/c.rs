@@ -54,7 +54,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(format!("{HERE}/{path}")).unwrap()
 }
 
-/// The words of a text that begin with `hybz_` and have `end` after them, without `end`.
+/// The words of a text that begin with `hybz_` and are followed by `end`, without `end`.
 fn names<'a>(text: &'a str, end: &str) -> BTreeSet<&'a str> {
     let words = text.split(|c: char| c.is_whitespace() || c == '*');
     words.filter(|word| word.starts_with("hybz_")).filter_map(|word| Some(word.split_once(end)?.0)).collect()

@@ -19,7 +19,7 @@
 //! the nearest suffix before i's in sorted order that begins earlier in the text (PSV, previous smaller value), or at
 //! the nearest such suffix after it (NSV); Crochemore and Ilie, 2008. One pass over the suffix array with a stack finds
 //! both for all positions ([`neighbours`]). They are stored next to each other, by position, as in KKP3 (Kärkkäinen,
-//! Kempa, Puglisi, CPM 2013). Only at the start of a factor is the text compared with both, at the same time
+//! Kempa, Puglisi, CPM 2013). The text is compared with both, at the same time, only at the start of a factor
 //! ([`parse`]). All of it takes linear time for any text.
 //!
 //! [`tiled`] does the same in a way that suits a GPU, with many threads that share little. It is slower on a core, and

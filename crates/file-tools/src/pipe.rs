@@ -115,7 +115,7 @@ mod tests {
         pipe_with(PipeFlags::CLOEXEC).unwrap()
     }
 
-    /// A text of which every 8 bytes differ from those of all other texts.
+    /// A text whose words of 8 bytes are in no other text.
     fn text(number: u64, len: usize) -> Vec<u8> {
         let words = (0..len as u64 / 8 + 1).flat_map(|at| (number << 32 | at).to_le_bytes());
         let mut text = Vec::with_capacity(len);

@@ -176,8 +176,8 @@ impl Names {
             REGISTRY.remove_soon();
             REGISTRY.speak(0);
         });
-        // SAFETY: `signal` stores a number and tries a lock once. Only if it gets the lock, which no thread holds then,
-        // it continues with system calls and ends the process.
+        // SAFETY: `signal` stores a number and tries a lock once. If it gets the lock, which no thread holds then, it
+        // makes system calls and ends the process; otherwise it returns.
         unsafe { on_ending_signal(|signal| REGISTRY.signal(signal)) }
     }
 
@@ -209,7 +209,7 @@ impl Drop for TemporaryName {
     }
 }
 
-/// The number of bytes of a result's name that its temporary file's name contains: eCryptfs limits names to 143 bytes.
+/// How many bytes of a result's name are in its temporary file's name: eCryptfs limits names to 143 bytes.
 const KEPT: usize = 100;
 
 /// `.NAME.hybz-END`. A long NAME is cut between two characters, because file systems like vfat refuse half characters.

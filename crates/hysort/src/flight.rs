@@ -68,7 +68,7 @@ impl<T: LineTask, N> Flight<T, N> {
         Ok(())
     }
 
-    /// Submits a task for which there is room.
+    /// Submits a task with a permit from [`room`](Self::room).
     pub fn submit_with(&mut self, task: T, note: N, bytes: u64, permit: Permit) {
         let (reply, output) = bounded(1);
         let (class, work) = (task.class(), task.bytes());

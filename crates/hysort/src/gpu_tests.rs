@@ -146,8 +146,8 @@ fn some_of_a_text_on_a_device() {
     }
 }
 
-/// Lines that are too short for a device, lanes that have no room for a part, a sample that makes ranges too long for a
-/// lane, and more text than was announced.
+/// Lines that are too short for a device, lanes that are too small for a part, a sample that makes ranges too long for
+/// a lane, and more text than was announced.
 #[test]
 fn what_a_device_does_not_keep() {
     let (short, long, order) = (b"a\nb\n\n".repeat(3_400_000), text(20 << 20, b'\n'), Order::new());

@@ -135,7 +135,7 @@ pub fn sorted(text: &[u8], keys: impl Into<Keys>, pool: &Pool) -> Result<Vec<u8>
     Ok(out)
 }
 
-/// A permit for bytes that wait. A budget that may grow does so; `None` if there is still no room.
+/// A permit for bytes that wait. A budget that may grow does so; `None` if it is still too small.
 fn hold(holder: &Client, bytes: u64) -> Option<Permit> {
     holder.try_permit(bytes).or_else(|| {
         holder.pool().budget().fit_station(bytes);

@@ -10,8 +10,8 @@
 //! quicksort on the lengths of common prefixes: each line takes part in O(log n) comparisons, each of which begins
 //! where the one before ended.
 //!
-//! Long lines are not partitioned with the others. [`Weave`](super::weave::Weave) inserts them between the others when
-//! these are written.
+//! Long lines are not partitioned with the others. [`Weave`](super::weave::Weave) inserts them between the other lines
+//! when those are written.
 
 use super::spill::Spill;
 use super::text::{LineSum, common, key};
@@ -29,13 +29,13 @@ pub(super) struct LongLine {
     pub sum: u64,
     /// The bytes after the prefix that its group has in common.
     key: u64,
-    /// How it compares with the line with which its group was compared.
+    /// How it compares with the pivot, the line with which its group was compared.
     side: i64,
     /// Whether it equals the line before it.
     pub repeats: bool,
 }
 
-/// The place where lines are kept.
+/// Where the lines are kept.
 #[derive(Debug)]
 enum Store {
     Memory(Vec<Vec<u8>>),

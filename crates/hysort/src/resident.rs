@@ -98,7 +98,7 @@ impl Resident {
         self.opening.is_none() && self.kept.is_none()
     }
 
-    /// Takes whole lines, or gives them back if the device or the host has no room for them.
+    /// Takes whole lines, or gives them back if the device or the host has no memory for them.
     pub fn push(&mut self, chunk: Piece) -> Result<Option<Piece>, Error> {
         let bytes = chunk.range.len() as u64;
         self.poll();
@@ -216,7 +216,7 @@ impl Resident {
     }
 }
 
-/// Adds what a core has counted to its part.
+/// Adds a core's counts to the part that they belong to.
 fn count(parts: &mut [Pending], part: usize, counted: &Parted) -> Result<(), Error> {
     for (all, own) in parts[part].counts.iter_mut().zip(&counted.buckets) {
         all.end += own.end - own.start;

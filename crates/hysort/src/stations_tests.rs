@@ -50,7 +50,7 @@ fn one() -> One {
             }
             job.complete(Sorted::from(sorted));
         } else {
-            // Only cores code. Text that devices keep is tested in gpu_tests.rs.
+            // Only cores make the codes of keys. Text that devices keep is tested in gpu_tests.rs.
             job.decline();
         }
     })

@@ -325,7 +325,7 @@ mod tests {
             }
         }
         assert_eq!(count, 40 + 8 * (0..40).sum::<usize>());
-        // The same words in other places, and zeros, which differ from no bytes only in length.
+        // The same words in another order, and zeros, which differ from no bytes only in length.
         assert_ne!(line_sum(b"aaaaaaaabbbbbbbb"), line_sum(b"bbbbbbbbaaaaaaaa"));
         assert_ne!(line_sum(b"ab"), line_sum(b"ab\0"));
     }

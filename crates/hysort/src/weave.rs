@@ -1,4 +1,4 @@
-//! Inserts long lines between the others as these are written.
+//! Inserts long lines between the other lines as those are written.
 
 use super::limits::Report;
 use super::long::{LongLine, LongLines};
@@ -8,8 +8,8 @@ use crate::error::Error;
 use std::io::{self, Write};
 use std::mem::take;
 
-/// Writes the sorted lines that it takes, with the long ones at their places. A line that is not long is at most a
-/// prefix of a long one, so a long line never equals one of the others. An error may carry one of this library
+/// Writes the sorted lines that it takes, and inserts the long ones. A line that is not long is at most a prefix of a
+/// long one, so a long line never equals one of the others. An error may carry one of this library
 /// ([`Error::carried`]).
 pub(super) struct Weave<'a, W> {
     to: &'a mut W,

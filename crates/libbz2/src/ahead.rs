@@ -100,7 +100,7 @@ impl CodedAhead {
         self.complete = false;
     }
 
-    /// Adds a block, which is the last one of a flush, or of the stream, if it is `complete`.
+    /// Adds a block; `complete` says that it is the last one of a flush, or of the stream.
     pub fn push(&mut self, block: Vec<u8>, crc: u32, complete: bool) {
         self.complete = complete;
         self.jobs.push_back((!block.is_empty()).then(|| Job::new(CodeBlock { block, crc })));

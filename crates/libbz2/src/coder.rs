@@ -39,7 +39,7 @@ pub struct Coder {
     out: BitWriter,
     /// Whether bytes of `out` are being handed out: no input is taken.
     emptying: bool,
-    /// How many bytes of `out` may be handed out, and have been.
+    /// How many bytes of `out` may be handed out, and how many have been.
     ready: usize,
     given: usize,
     /// The number of the block, counted from 1 as in bzip2: a flush without text counts.

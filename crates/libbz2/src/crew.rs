@@ -165,7 +165,7 @@ impl<W: Work> Task for Job<W> {
     }
 }
 
-/// The threads, and what they do.
+/// The threads, and their queue of jobs.
 struct Crew {
     forks: u32,
     shared: Mutex<Shared>,

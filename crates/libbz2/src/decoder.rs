@@ -337,7 +337,7 @@ impl Decoder {
             stream.put(&room[..count]);
             match next {
                 Next::Damage => {
-                    // Of such a block bzip2's library counts the text of this call only if its slow decoders made it.
+                    // For such a block bzip2's library counts this call's text only if its slow decoders made it.
                     if !self.small && !self.header.randomised {
                         stream.skip_output(i64::from(stream.avail_out) - i64::from(before));
                     }

@@ -163,8 +163,8 @@ fn calls() -> usize {
     std::env::var("HYBZ_LIBBZ2_CALLS").map_or(5_000, |calls| calls.parse().unwrap())
 }
 
-/// At least ten texts and at least `left` calls: the same bytes, and flushes that end at the same places. (Call by call
-/// it is not the same: the bytes of a full block come in a later call.) And the same text back.
+/// At least ten texts and at least `left` calls: the same bytes, and flushes that end at the same offsets. (Call by
+/// call it is not the same: the bytes of a full block come in a later call.) And the same text back.
 fn calls_the_same(mut left: usize) {
     let Some(theirs) = theirs() else {
         return skip_named(Need::Peers, "threads::the_same", "the system has no libbz2.so.1.0");

@@ -53,7 +53,7 @@ pub(super) mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// Decodes a block byte by byte. The result says whether it is valid and fills `text`.
+    /// Decodes a block byte by byte. Returns whether it is valid and its text fills `text`.
     pub fn decode(coded: &[u8], text: &mut [u8]) -> bool {
         let (mut to, room) = (0, text.len());
         let copy = |literals: &[u8], distance: usize, match_len: usize| {

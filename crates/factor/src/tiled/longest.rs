@@ -18,7 +18,7 @@ use super::Sizes;
 use crate::neighbours::{NONE, Pair};
 use crate::parse::common;
 
-/// The longest earlier occurrence of a position: its place and its length. On a tie, the occurrence at the smaller
+/// The longest earlier occurrence of a position: its offset and its length. On a tie, the occurrence at the smaller
 /// suffix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Earlier {

@@ -66,7 +66,7 @@ impl Tile {
         None
     }
 
-    /// Of the values under `node` that are smaller, the nearest to the node's right end (1) or left end (0).
+    /// The smaller value under `node` that is nearest to the node's right end (1) or left end (0).
     fn down(&self, mut node: usize, value: i32, end: usize) -> i32 {
         while node < self.0.len() / 2 {
             let near = 2 * node + end;

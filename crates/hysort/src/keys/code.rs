@@ -138,7 +138,7 @@ impl Coder<'_> {
 
     /// Appends a number with an exponent, `-g`.
     pub fn general(&mut self, number: General) {
-        // Above and below the first symbols of all finite numbers.
+        // Symbols above and below the first symbols of all finite numbers.
         let infinite = [ZERO + 3, ZERO - 2];
         match number {
             General::None => self.symbol(0),

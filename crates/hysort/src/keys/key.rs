@@ -105,7 +105,7 @@ impl Options {
         LETTERS.iter().position(|&other| other == letter).is_some_and(|bit| self.letters >> bit & 1 == 1)
     }
 
-    /// Whether there is nothing in it but `r`.
+    /// Whether it has no option but `r`.
     pub fn is_plain(&self) -> bool {
         self.without_reverse() == Options::new()
     }

@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_uint};
 
 /// The most bytes that are read at once.
 const PIECE: usize = 256 << 10;
-/// How far ahead is read, for each thread: several blocks of text, and a little more than one of noise.
+/// How many bytes are read ahead for each thread: several blocks of text, or a little more than one block of noise.
 const EACH: usize = 1 << 20;
 
 /// What has been read, and not yet decoded.

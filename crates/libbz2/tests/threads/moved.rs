@@ -100,7 +100,7 @@ fn decode(library: &Library, coded: &[u8], other: &[u8], block: usize, seed: u64
     (std::mem::take(&mut session.out), code, taken)
 }
 
-/// A stream in two calls, cut at each place in and around the header of its first block and of its second one.
+/// A stream in two calls, cut at each byte in and around the header of its first block and of its second one.
 pub fn headers_in_two_calls() {
     let ours = ours();
     for (len, block) in [(500, 0), (BLOCK + 50_000, 0), (BLOCK + 50_000, 1)] {

@@ -24,7 +24,7 @@ pub fn check_readable(files: &[OsString]) -> Result<(), Failure> {
 pub struct Input {
     name: OsString,
     pub file: File,
-    /// Where a regular file is read: from here up to its current end.
+    /// The part of a regular file that is read: from here up to its current end.
     pub extent: Option<Range<u64>>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A result for a file is written to a file without a name (`O_TMPFILE`) in the file's directory, and takes the place
 //! of the old file by a rename when it is complete. Nothing that ends the process leaves a partial result, and until
-//! the rename the old file is unchanged, even if it is an input. If the file system cannot create files without a name,
-//! a hidden one is used, which a signal removes.
+//! the rename the old file is unchanged, even if it is an input. If the file system cannot create files without a
+//! name, a file with a hidden name is used, which a signal's handler removes.
 
 use crate::args::Plan;
 use crate::failure::{self, Failure, STDOUT, errno_text};

@@ -3,9 +3,9 @@
 //!
 //! The kernel alone decides whether a link may be followed and another user's file written: `fs.protected_symlinks`,
 //! `fs.protected_regular` and `fs.protected_fifos` forbid it in directories such as /tmp. The name itself is therefore
-//! opened first, with the flags that GNU sort uses. Only then are its links read, to find the directory entry that the
-//! result replaces, and that entry must be the file that the kernel opened: a link that changes meanwhile leads nowhere
-//! else.
+//! opened first, with the flags that GNU sort uses. Its links are read only then, to find the directory entry that the
+//! result replaces, and that entry must be the file that the kernel opened: a link that changes meanwhile leads
+//! nowhere else.
 
 use hybz_files::directory::Directory;
 use hybz_files::file;
