@@ -161,7 +161,7 @@ impl Wanted<'_> {
     }
 
     /// Handles an existing directory. If its owner may not write to it, it is used nevertheless if it is ours and
-    /// already has the mode that it would get, because an earlier call or list entry has made it.
+    /// already has the mode that it would get, which shows that an earlier call or list entry has made it.
     fn take_up(&self, fd: OwnedFd, source: impl FnOnce() -> Option<Attributes>) -> io::Result<Opened> {
         let found = fstat(&fd)?;
         let mode = system::mode(&found) & 0o777;

@@ -6,7 +6,7 @@ use hybz_factor::neighbours::{NONE, Pair};
 /// The length of the longest earlier occurrence of the text at each position: all pairs of positions are compared.
 pub fn longest(text: &[u8]) -> Vec<usize> {
     let mut longest = vec![0; text.len()];
-    // The length of the common prefix at position `at` and at each other position, computed from that at the two next
+    // The length of the common prefix at position `at` and at each other position, computed from that of the two next
     // positions.
     let mut row = vec![0; text.len() + 1];
     for at in (0..text.len()).rev() {
