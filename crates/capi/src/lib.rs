@@ -308,7 +308,7 @@ mod tests {
     fn panics() {
         let mut error = [1; HYBZ_ERROR_SIZE];
         for (text, expected) in [("why", 3), (&"ä".repeat(200), 254)] {
-            // SAFETY: it has the size.
+            // SAFETY: the buffer has the required size.
             let status = unsafe { call(error.as_mut_ptr(), || panic!("{text}")) };
             // SAFETY: `call` has put a zero at its end.
             let said = unsafe { CStr::from_ptr(error.as_ptr()) };

@@ -14,7 +14,7 @@ pub struct RefusedMode {
     pub has: u32,
     /// The mode that it should have.
     pub wanted: u32,
-    /// Why it has another one.
+    /// Why the mode differs.
     pub why: io::Error,
 }
 

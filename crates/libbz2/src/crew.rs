@@ -228,7 +228,7 @@ impl Crew {
         self.lock().queue.retain(|task| Arc::as_ptr(task).cast() != job);
     }
 
-    /// A thread's life.
+    /// The main loop of a thread.
     fn live(&self) {
         let mut tools = Tools::default();
         let mut shared = self.lock();

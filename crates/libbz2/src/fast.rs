@@ -187,7 +187,7 @@ impl Fast {
         std::mem::take(&mut self.text)
     }
 
-    /// Hands this text out.
+    /// Sets the text to hand out.
     pub fn give_text(&mut self, text: Vec<u8>) {
         (self.text, self.given) = (text, 0);
     }

@@ -96,7 +96,7 @@ impl<'a, W: Write> Bare<'a, W> {
         if self.waiting.len() >= WAITING { self.finish() } else { Ok(()) }
     }
 
-    /// Writes what waits.
+    /// Writes the waiting bytes.
     pub fn finish(&mut self) -> io::Result<()> {
         self.to.write_all(&self.waiting)?;
         self.waiting.clear();

@@ -94,7 +94,7 @@ impl Coder<'_> {
         self.symbol(0);
     }
 
-    /// A count.
+    /// Appends a count.
     pub fn count(&mut self, count: u64) {
         self.count_in(count, self.descending);
     }
@@ -161,7 +161,7 @@ impl Coder<'_> {
         }
     }
 
-    /// A number.
+    /// Appends a number.
     pub fn number(&mut self, number: &Decimal<'_>) {
         let Decimal { negative, whole, fraction } = *number;
         if whole.is_empty() && fraction.is_empty() {

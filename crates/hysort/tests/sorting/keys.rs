@@ -48,7 +48,7 @@ impl Ties {
     }
 }
 
-/// What closures are tried.
+/// The closures that are tried.
 const CLOSURES: [fn(&[u8], &mut Text); 5] = [
     |line, key| key.extend((line.len() as u64).to_be_bytes()),
     |line, key| key.extend(line.iter().rev().take(2)),

@@ -175,7 +175,7 @@ pub fn totals(stream: &Stream) -> (u64, u64) {
     (joined(stream.total_in_hi32, stream.total_in_lo32), joined(stream.total_out_hi32, stream.total_out_lo32))
 }
 
-/// What became of a stream.
+/// The result of decoding a stream.
 pub struct Decoded {
     pub text: Vec<u8>,
     pub code: c_int,

@@ -117,7 +117,7 @@ fn read_piece(file: &File, start: u64, len: usize) -> io::Result<Vec<u8>> {
             Err(e) => return Err(e.into()),
         }
     }
-    bytes.truncate(len); // the buffer may have more room
+    bytes.truncate(len); // the buffer may be longer
     Ok(bytes)
 }
 
