@@ -1,4 +1,4 @@
-//! Files that are read at any place: by an index, or in splits without one.
+//! Files that are read at any offset by an index, or in splits without an index.
 
 use crate::{
     Failure, call, hand_out, hand_out_bytes, handle, hybz_pool, hybz_status, input, null, room, settings, take_back,
@@ -12,19 +12,19 @@ use std::io::{self, Read};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A compressed file. Any number of threads may use it at a time, and any number of readers and splits.
+/// A compressed file. Any number of threads, readers and splits may use it at a time.
 pub struct hybz_file(Arc<dyn ReadAt>);
 
-/// Reads the text of a file at any place. Any number of threads may use it at a time.
+/// Reads the text of a file at any offset. Any number of threads may use it at a time.
 pub struct hybz_reader(Reader<Arc<dyn ReadAt>>);
 
-/// Reads the text of the blocks that begin in some of a file's bytes. One thread may use it at a time, and not always
-/// the same one.
+/// Reads the text of the blocks that begin in a range of a file's bytes. Only one thread at a time may use it, but it
+/// need not always be the same one.
 pub struct hybz_split(SplitReader);
 
 /// Reads up to `len` bytes at `offset`, as pread does: returns their number, 0 at the end, or a negative number for an
-/// error. It is called in the threads that call the library, by several at the same time if they read at the same time,
-/// and must neither unwind nor jump out.
+/// error. It runs on the threads that call the library, on several at the same time if they read at the same time, and
+/// must neither unwind nor jump out.
 pub type hybz_read_at =
     Option<unsafe extern "C" fn(context: *mut c_void, out: *mut u8, len: usize, offset: u64) -> i64>;
 
@@ -34,7 +34,7 @@ struct Callback {
     len: u64,
 }
 
-// SAFETY: by the contract of `hybz_file_new`: any thread may call it, at any time.
+// SAFETY: by the contract of `hybz_file_new`, any thread may call the function at any time.
 unsafe impl Send for Callback {}
 // SAFETY: the same.
 unsafe impl Sync for Callback {}
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn hybz_file_open(
     unsafe { call(error, || hand_out(file, make)) }
 }
 
-/// Makes a file of `len` bytes, which a callback reads.
+/// Makes a file of `len` bytes, whose contents a callback returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_file_new(
     read_at: hybz_read_at,
@@ -93,14 +93,14 @@ pub unsafe extern "C" fn hybz_file_new(
     unsafe { call(error, || hand_out(file, make)) }
 }
 
-/// The length of the file in bytes; 0 if it is null.
+/// The length of the file in bytes; 0 if `file` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_file_len(file: *const hybz_file) -> u64 {
     // SAFETY: by the contract.
     unsafe { file.as_ref() }.map_or(0, |file| file.0.len())
 }
 
-/// Frees a file. Its readers and splits keep it open until they are freed, too.
+/// Frees a file. It stays open until its readers and splits are freed, too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_file_free(file: *mut hybz_file) {
     // SAFETY: by the contract.
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn hybz_file_free(file: *mut hybz_file) {
 }
 
 /// Opens a file for hybz_reader_read. `index` has the `index_len` bytes of its index, a `.bzi` or lines of offsets. If
-/// it is null, an index in the file is used, and a `.bz2`, which has none, is decoded once.
+/// it is null, the index inside the file is used; a `.bz2`, which has none, is decoded once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_reader_open(
     pool: *const hybz_pool,
@@ -165,8 +165,8 @@ unsafe fn count(made: *mut usize, read: impl FnOnce() -> Result<usize, Failure>)
     Ok(hybz_status::HYBZ_OK)
 }
 
-/// Gives the index of the reader's file, as a `.bzi`: keep it as FILE.bz2.bzi. Free `out` with hybz_free. The error is
-/// HYBZ_INDEX if the file has its index inside.
+/// Gives the index of the reader's file, as a `.bzi`: keep it as FILE.bz2.bzi. Free `out` with hybz_free. If the file
+/// contains its index, this is the error HYBZ_INDEX.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_reader_index(
     reader: *const hybz_reader,
@@ -193,8 +193,8 @@ pub unsafe extern "C" fn hybz_reader_free(reader: *mut hybz_reader) {
     unsafe { take_back(reader) }
 }
 
-/// Gives the bytes `begin` to `end` of split `number` (from 0) of a file of `len` bytes that is read in `splits` splits
-/// of about the same length.
+/// Computes `begin` and `end`, the offsets of split `number` (from 0), if a file of `len` bytes is read in `splits`
+/// splits of about the same length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_split_bytes(
     number: u64,
@@ -215,9 +215,9 @@ pub unsafe extern "C" fn hybz_split_bytes(
     hybz_status::HYBZ_OK
 }
 
-/// Opens the blocks of a `.bz2` file that begin in bytes `begin` to `end`, without an index. Each block of a file is in
-/// exactly one of its splits. If `lines` is not 0, each line is in exactly one, too: the last line of a split is read
-/// to its end, in the blocks of the next splits. Nothing is read before the first hybz_split_read.
+/// Opens the blocks of a `.bz2` file that begin in bytes `begin` to `end`, without an index. Each block of a file is
+/// in exactly one of its splits. If `lines` is not 0, each line is in exactly one split, too: the last line of a split
+/// is read to its end, in the blocks of the next splits. Nothing is read before the first hybz_split_read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_split_open(
     pool: *const hybz_pool,

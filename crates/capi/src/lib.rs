@@ -1,4 +1,4 @@
-//! hybz's C interface: what `include/hybz.h` declares, and docs/C.md explains.
+//! hybz's C interface, which `include/hybz.h` declares and docs/C.md explains.
 //!
 //! | module | |
 //! |---|---|
@@ -7,12 +7,12 @@
 //! | `file` | files that are read at any place: by an index, or in splits |
 //!
 //! Nothing unwinds into a caller: each function catches panics. cbindgen makes the header from this source, and
-//! `hybz.map` lists the functions, by the version of the interface in which they came.
+//! `hybz.map` lists the functions by the version of the interface that introduced them.
 //!
 //! # Safety
-//! The contract is the same for every function, also for those inside the package: a handle is null, or the library has
-//! made it and the caller has not freed it; no more threads use it at a time than its type allows. An array has as many
-//! bytes as the length after it says. What a pointer to a result points to is writable. `error` is null or points to
+//! The contract is the same for every function, public or internal: a handle is null, or the library has made it and
+//! the caller has not freed it; no more threads use a handle at a time than its type allows. An array has as many
+//! bytes as the length after it says. A pointer to a result points to writable memory. `error` is null or points to
 //! [`HYBZ_ERROR_SIZE`] bytes.
 
 #![allow(non_camel_case_types)] // they are C's names
@@ -31,7 +31,7 @@ use std::ptr::{NonNull, null_mut, slice_from_raw_parts_mut};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 pub use stream::*;
 
-/// The room for the text of an error, in bytes, with the zero at its end.
+/// The size of the buffer for an error's text, in bytes, including the zero at its end.
 pub const HYBZ_ERROR_SIZE: usize = 256;
 
 /// What became of a call. Errors are negative.
@@ -40,15 +40,15 @@ pub const HYBZ_ERROR_SIZE: usize = 256;
 pub enum hybz_status {
     /// Everything that the call asked for is done.
     HYBZ_OK = 0,
-    /// The room for output is full: call again, with more room and the rest of the input.
+    /// The output buffer is full: call again, with more space and the rest of the input.
     HYBZ_MORE = 1,
     /// An argument is null or out of its range, or the stream has been finished.
     HYBZ_ARGUMENT = -1,
     /// A file cannot be opened or read, or a callback returned an error.
     HYBZ_IO = -2,
-    /// The input is of no format that hybz reads.
+    /// The input is in none of the formats that hybz reads.
     HYBZ_FORMAT = -3,
-    /// The input ends within a stream.
+    /// The input ends in the middle of a stream.
     HYBZ_TRUNCATED = -4,
     /// The compressed data are damaged.
     HYBZ_DATA = -5,
@@ -56,7 +56,7 @@ pub enum hybz_status {
     HYBZ_MEMORY = -6,
     /// The index is damaged, newer than this library, or another file's, or the file cannot have one.
     HYBZ_INDEX = -7,
-    /// The stream, reader or split was begun in the process that forked this one.
+    /// The stream, reader or split was opened by the process that forked this one.
     HYBZ_FORKED = -8,
     /// A defect of hybz.
     HYBZ_INTERNAL = -9,
@@ -64,7 +64,7 @@ pub enum hybz_status {
 
 use hybz_status::*;
 
-/// The stations that code and decode blocks: threads, and GPUs. Any number of threads may use it at a time.
+/// The threads, and perhaps GPUs, that compress and decompress blocks. Any number of threads may use a pool at a time.
 pub struct hybz_pool(Pool);
 
 // The compiler checks what the comments on the types say about threads.
@@ -155,8 +155,8 @@ unsafe fn take_back<T>(handle: *mut T) {
     }
 }
 
-/// Gives the caller bytes, for [`hybz_free`]; null if they cannot be made, or there are none: Go refuses the address of
-/// an empty box, which is 1.
+/// Gives the caller bytes to free by [`hybz_free`]: null if `make` fails or returns no bytes, because Go refuses the
+/// address of an empty box, which is 1.
 unsafe fn hand_out_bytes(
     (bytes, len): (*mut *mut u8, *mut usize),
     make: impl FnOnce() -> Result<Vec<u8>, Failure>,
@@ -181,7 +181,7 @@ unsafe fn handle<'a, T>(handle: *const T) -> Result<&'a T, Failure> {
     unsafe { handle.as_ref() }.ok_or_else(null)
 }
 
-/// Bytes that live as long as the call.
+/// The input, which lives as long as the call.
 unsafe fn input<'a>(bytes: *const u8, len: usize) -> Result<&'a [u8], Failure> {
     match len {
         0 => Ok(&[]),
@@ -192,7 +192,7 @@ unsafe fn input<'a>(bytes: *const u8, len: usize) -> Result<&'a [u8], Failure> {
     }
 }
 
-/// Room that nothing else uses during the call.
+/// The output buffer, which nothing else uses during the call.
 unsafe fn room<'a>(bytes: *mut u8, len: usize) -> Result<&'a mut [u8], Failure> {
     // SAFETY: by the contract. Its old contents are never read.
     unsafe { input(bytes, len).map(|_| if len == 0 { &mut [] } else { from_raw_parts_mut(bytes, len) }) }
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn hybz_pool_new(
     unsafe { call(error, || hand_out(pool, make)) }
 }
 
-/// Frees a pool. Streams, readers and splits that use it keep its threads until they are freed, too.
+/// Frees a pool. Its threads stay until the streams, readers and splits that use it are freed, too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_pool_free(pool: *mut hybz_pool) {
     // SAFETY: by the contract.
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn hybz_compress(
     }
 }
 
-/// Decompresses `len` bytes: all consecutive streams, of the formats that hybz reads. Bytes after the last stream are
+/// Decompresses `len` bytes: all consecutive streams, in any format that hybz reads. Bytes after the last stream are
 /// ignored, as by bzip2. Free `out` with hybz_free; it is null if the text is empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_decompress(
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn hybz_decompress(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_free(bytes: *mut u8, len: usize) {
     if !bytes.is_null() {
-        // SAFETY: by the contract, `hand_out_bytes` has made it.
+        // SAFETY: by the contract, `hand_out_bytes` has made these bytes.
         drop(unsafe { Box::from_raw(slice_from_raw_parts_mut(bytes, len)) });
     }
 }
@@ -308,7 +308,7 @@ mod tests {
     fn panics() {
         let mut error = [1; HYBZ_ERROR_SIZE];
         for (text, expected) in [("why", 3), (&"ä".repeat(200), 254)] {
-            // SAFETY: it has the size.
+            // SAFETY: the buffer has the required size.
             let status = unsafe { call(error.as_mut_ptr(), || panic!("{text}")) };
             // SAFETY: `call` has put a zero at its end.
             let said = unsafe { CStr::from_ptr(error.as_ptr()) };

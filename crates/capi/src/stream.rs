@@ -1,4 +1,4 @@
-//! Streams that are compressed or decompressed piece by piece: the library's writers, which write to the caller's room.
+//! Streams compressed or decompressed piece by piece, by the library's writers, which write to the caller's buffer.
 
 use crate::{argument, call, coding, hand_out, hybz_pool, hybz_status, input, null, room, settings, take_back};
 use hybz::write::{BzEncoder, MultiBzDecoder};
@@ -19,10 +19,10 @@ pub enum hybz_action {
     HYBZ_FINISH = 2,
 }
 
-/// A stream that is compressed or decompressed. One thread may use it at a time, and not always the same one.
+/// A stream to compress or decompress. Only one thread at a time may use it, but it need not always be the same one.
 pub struct hybz_stream(Option<Box<dyn Coder>>);
 
-/// The caller's room, which a coder has only during a call.
+/// The caller's output buffer, which a coder has only during a call.
 type Room = &'static mut [u8];
 
 /// A coder of either direction.
@@ -88,9 +88,9 @@ pub unsafe extern "C" fn hybz_stream_decompress(
     }
 }
 
-/// Takes input and gives output, as far as there is room. HYBZ_OK: all input is taken, and the action is done.
-/// HYBZ_MORE: the room is full; call again with the same action, the rest of the input and more room. `taken` and
-/// `made` get the numbers of bytes, also if there is an error. After damage each call returns the same error.
+/// Takes input and writes output until the buffer is full. HYBZ_OK: all input is taken, and the action is done.
+/// HYBZ_MORE: the buffer is full; call again with the same action, the rest of the input and more space. `taken` and
+/// `made` get the numbers of bytes, even after an error. After damage each call returns the same error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hybz_stream_code(
     stream: *mut hybz_stream,
@@ -105,8 +105,8 @@ pub unsafe extern "C" fn hybz_stream_code(
 ) -> hybz_status {
     let work = || {
         let (taken, made) = NonNull::new(taken).zip(NonNull::new(made)).ok_or_else(null)?;
-        // SAFETY: by the contract. The coder has the room up to the `take`; if it panics before that, it writes nothing
-        // until the next call gives it another.
+        // SAFETY: by the contract. The coder has the buffer up to the `take`; if it panics before that, it writes
+        // nothing until the next call gives it another buffer.
         let result = unsafe {
             taken.write(0);
             made.write(0);

@@ -15,7 +15,7 @@ const HERE: &str = env!("CARGO_MANIFEST_DIR");
 /// The folder for files that the tests make.
 const MADE: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Whether one of these programs is not installed; `say` (`skip` or `skip_part`) then names it.
+/// Whether any of these programs is missing; `say` (`skip` or `skip_part`) then names it.
 fn lacks(say: fn(Need, &str), programs: &[&str]) -> bool {
     let lacking = programs.iter().find(|program| Command::new(program).arg("--help").output().is_err());
     if let Some(program) = lacking {
@@ -54,7 +54,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(format!("{HERE}/{path}")).unwrap()
 }
 
-/// The words of a text that begin with `hybz_` and have `end` after them, without `end`.
+/// The words of a text that begin with `hybz_` and are followed by `end`, without `end`.
 fn names<'a>(text: &'a str, end: &str) -> BTreeSet<&'a str> {
     let words = text.split(|c: char| c.is_whitespace() || c == '*');
     words.filter(|word| word.starts_with("hybz_")).filter_map(|word| Some(word.split_once(end)?.0)).collect()
@@ -100,7 +100,7 @@ fn check() {
         return;
     }
     let program = format!("{HERE}/tests/c/check.c");
-    // Without it, cc prints the name as it is.
+    // If the library is missing, cc prints the bare name.
     if text_of(&mut command("cc", &["-print-file-name=libbz2.so.1.0"])).trim() == "libbz2.so.1.0" {
         return skip(Need::Peers, "the system has no libbz2.so.1.0");
     }

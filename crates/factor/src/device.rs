@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const TIMEOUT_PER_BYTE: Duration = Duration::from_nanos(50);
 
 /// Finds the factors of texts on a GPU. Their number and lengths are those that [`factors`] and
-/// [`measure`](super::measure()) find; a source may be a different earlier place with the same text.
+/// [`measure`](super::measure()) find; a source may be a different earlier occurrence of the same text.
 ///
 /// A core checks that each copy equals its source, that the byte after the copy differs from the byte after the source,
 /// and that a letter has not occurred before. The core does not detect a longer factor with another source, nor a wrong
@@ -48,7 +48,7 @@ impl DeviceFactorizer {
     pub const MAX_TEXT: usize = MAX_WIDE_BLOCK;
 
     /// Opens the first device that `devices` names (in the syntax of [`gpu::select`](hybz_gpu::select)), or the first
-    /// visible one, for texts of up to `bytes` bytes. If a longer text comes, it takes more memory.
+    /// visible one, for texts of up to `bytes` bytes. Factorizing a longer text takes more memory.
     ///
     /// # Errors
     /// If there is no such device, or not enough memory on it.
@@ -158,7 +158,7 @@ fn check_counts(found: &FactorsByDevice, len: usize, runs: bool) -> Result<(), D
 struct Check<'a> {
     text: &'a [u8],
     at: usize,
-    /// The letters seen so far, with those in copies.
+    /// The letters seen so far, including those in copies.
     seen: [bool; 256],
 }
 

@@ -1,4 +1,4 @@
-//! Why a text has no factors, or factors no text.
+//! Errors of factorizing and expanding.
 
 use std::{error, fmt};
 
@@ -17,7 +17,7 @@ pub enum Error {
         /// The number of bytes that could not be allocated.
         needs: u64,
     },
-    /// A factor copies nothing, or copies from a place without text.
+    /// A factor copies nothing, or its source does not begin before it.
     BadFactor {
         /// The number of the factor, counted from 1.
         number: u64,

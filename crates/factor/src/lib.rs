@@ -1,8 +1,8 @@
 //! Exact LZ77 factors of a text, and what they and its suffix array tell about how repetitive it is.
 //!
 //! The factors are those of the literature (Crochemore, Kärkkäinen, Puglisi): from left to right, each is the longest
-//! string that also begins earlier in the text, where the two may overlap; a byte that has not occurred before is a
-//! factor by itself. There is no window and no min length, so this is a measure and not a format.
+//! string that also occurs earlier in the text (the two may overlap); a byte that has not occurred before is a factor
+//! by itself. There is no window and no min length, so this is a measure and not a format.
 //!
 //! ```
 //! use hybz_factor::{Factor, expand, factors};
@@ -19,7 +19,7 @@
 //! the nearest suffix before i's in sorted order that begins earlier in the text (PSV, previous smaller value), or at
 //! the nearest such suffix after it (NSV); Crochemore and Ilie, 2008. One pass over the suffix array with a stack finds
 //! both for all positions ([`neighbours`]). They are stored next to each other, by position, as in KKP3 (Kärkkäinen,
-//! Kempa, Puglisi, CPM 2013). Only at the start of a factor is the text compared with both, at the same time
+//! Kempa, Puglisi, CPM 2013). The text is compared with both, at the same time, only at the start of a factor
 //! ([`parse`]). All of it takes linear time for any text.
 //!
 //! [`tiled`] does the same in a way that suits a GPU, with many threads that share little. It is slower on a core, and
@@ -29,8 +29,8 @@
 //!
 //! A text may have [`MAX_TEXT`] bytes: indices are `i32`. In addition to the text, [`factors`] takes at most 12 bytes
 //! for each of its bytes and 8 kB ([`memory_needed`]), and keeps 8 for each while the iterator is alive. [`measure()`]
-//! takes the same. If there is not enough memory, they return [`Error::NoMemory`]. They use one thread; call them in
-//! several threads to measure several texts at the same time.
+//! takes the same. Without enough memory, both return [`Error::NoMemory`]. Both use one thread; call them in several
+//! threads to measure several texts at the same time.
 
 mod device;
 mod error;

@@ -99,7 +99,7 @@ pub(super) fn of_bytes(text: &[u8]) -> Measures {
 }
 
 fn counts(text: &[u8]) -> [u64; 256] {
-    // Four tables, so that equal neighbours do not wait for each other.
+    // Four tables of counts, so that counting equal neighbouring bytes is not serialized.
     let mut tables = [[0u64; 256]; 4];
     let (fours, rest) = text.as_chunks::<4>();
     for four in fours {

@@ -15,8 +15,8 @@ pub type Pair = [i32; 2];
 pub fn by_position(mut suffixes: Vec<i32>) -> Result<Vec<Pair>, Error> {
     // Each position is pushed once, and its pair is written when it is popped.
     let mut pairs = zeros([0; 2], suffixes.len())?;
-    // The stack: positions that increase from bottom to top. Its top is `last`, the others are suffixes[..height].
-    // Below them is NONE, which is smaller than all.
+    // The stack: positions that increase from bottom to top. Its top is `last`, the rest is suffixes[..height]. At the
+    // bottom is NONE, which is smaller than all positions.
     let (mut last, mut height) = (NONE, 0);
     for row in 0..suffixes.len() {
         let here = suffixes[row];

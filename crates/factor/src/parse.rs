@@ -71,8 +71,8 @@ fn longer(text: &[u8], first: i32, second: i32, at: usize) -> (i32, usize) {
     if a >= b { (first, a) } else { (second, b) }
 }
 
-/// The length of the common prefix of the suffixes at `before` and at `at`, which comes later, if `len` bytes are known
-/// to be common.
+/// The length of the common prefix of the suffixes at `before` and at `at`, which is later; `len` bytes are known to
+/// be common.
 pub fn common(text: &[u8], before: usize, at: usize, mut len: usize) -> usize {
     while let (Some(a), Some(b)) = (word(text, before + len), word(text, at + len)) {
         if a != b {

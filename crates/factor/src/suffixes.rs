@@ -5,7 +5,7 @@ use hybz_queue::advise_huge_pages;
 use libsais::SuffixArrayConstruction;
 use std::hint::black_box;
 
-/// The room that libsais gets after the suffixes: with 6 kB and more it allocates nothing.
+/// The free space that libsais gets after the suffixes: with 6 kB or more it allocates nothing.
 pub(super) const ROOM: usize = 2048;
 
 /// The positions of all suffixes of the text, sorted.
@@ -35,7 +35,7 @@ pub(super) fn zeros<T: Clone>(zero: T, len: usize) -> Result<Vec<T>, Error> {
     let mut tried = Vec::<T>::new();
     let needs = len as u64 * size_of::<T>() as u64;
     tried.try_reserve_exact(len).map_err(|_| Error::NoMemory { needs })?;
-    // Otherwise the compiler removes the allocation, since it is freed immediately.
+    // Without `black_box` the compiler removes the allocation, since it is freed immediately.
     drop(black_box(tried));
     let all = vec![zero; len];
     advise_huge_pages(&all);
@@ -46,7 +46,7 @@ pub(super) fn zeros<T: Clone>(zero: T, len: usize) -> Result<Vec<T>, Error> {
 /// than all bytes; the mark counts as a letter. 0 for an empty text.
 pub fn runs(text: &[u8], suffixes: &[i32]) -> u64 {
     const MARK: u16 = 256;
-    // The first row is the end mark's own.
+    // The first row is the end mark's: the last byte of the text precedes the mark.
     let Some(&first) = text.last() else { return 0 };
     let (mut last, mut runs) = (u16::from(first), 1);
     for &suffix in suffixes {

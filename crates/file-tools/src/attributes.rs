@@ -14,11 +14,11 @@ pub struct RefusedMode {
     pub has: u32,
     /// The mode that it should have.
     pub wanted: u32,
-    /// Why it has another one.
+    /// Why the mode differs.
     pub why: io::Error,
 }
 
-/// Gives a file that this process made the attributes `found` and the list `acl` of another file, and these times.
+/// Sets the attributes `found` and the list `acl` of another file, and these times, on a file that this process made.
 /// What a file system does not store is left out; returns the mode if it differs for that reason.
 ///
 /// The group comes first, because the mode depends on it: users who may not give a file away may still be in its group.
@@ -55,8 +55,8 @@ fn unless_unsupported(done: io::Result<()>) -> io::Result<Option<io::Error>> {
     }
 }
 
-/// The permissions of a result. If its group is not the source's, group and others get only what both had (xz's rule),
-/// so no user can do more with the result than with the source.
+/// The permissions of a result. If its group is not the source's, group and others get only the rights that both had
+/// (xz's rule), so no user can do more with the result than with the source.
 pub fn mode_for(source: u32, group_kept: bool) -> u32 {
     let mode = source & 0o777;
     if group_kept {

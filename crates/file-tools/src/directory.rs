@@ -102,7 +102,7 @@ impl Directory {
     pub fn sync(&self) -> io::Result<()> {
         match openat(&self.0.fd, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
             Ok(directory) => system::sync_names(directory.into()),
-            // A directory that may be written but not read cannot be synced; its files have been.
+            // A directory that may be written but not read cannot be synced; its files have been synced.
             Err(e) if system::is_refusal(e) => Ok(()),
             Err(e) => Err(e.into()),
         }
@@ -119,7 +119,7 @@ impl Directory {
         self.0.open_files_have_paths.get_or_init(system::open_files_have_paths).then(|| file.into())
     }
 
-    /// From now on files with names are wanted: [`Directory::link`] was refused.
+    /// From now on files are created with names, because [`Directory::link`] was refused.
     pub fn cannot_link(&self) {
         self.0.refuses_links.store(true, Relaxed);
     }
@@ -155,7 +155,7 @@ impl Directory {
         }
     }
 
-    /// Renames a file. If the name is taken, the file of that name is replaced, or without `replace` it is an error.
+    /// Renames a file. If the name is taken, the file of that name is replaced; without `replace`, it is an error.
     pub fn rename(&self, from: &OsStr, to: &OsStr, replace: bool) -> io::Result<()> {
         if replace {
             return Ok(renameat(&self.0.fd, from, &self.0.fd, to)?);
@@ -168,10 +168,10 @@ impl Directory {
         }
     }
 
-    /// Renames a file to a name that must be free, on any file system: an empty file reserves the name, which fails if
-    /// it is taken, and is then replaced. The empty file stays only if `kill -9` or a power cut comes in between.
+    /// Renames a file to a name that must be free, on any file system: creates an empty file of that name, which fails
+    /// if the name is taken, and replaces it. The empty file stays only if `kill -9` or a power cut comes in between.
     fn reserve(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        // The file is closed immediately, because FUSE keeps an open file that is replaced, under another name.
+        // The file is closed immediately, because FUSE keeps a replaced file under another name while it is open.
         let reserved = fstat(self.create_new(to, true)?)?;
         let still_ours = || {
             let found = statat(&self.0.fd, to, AtFlags::SYMLINK_NOFOLLOW);
@@ -218,7 +218,7 @@ impl Directory {
             return Ok(None);
         }
         let file = openat(&self.0.fd, name, OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
-        // A file that took its place meanwhile is not written to.
+        // A regular file that took the device's place meanwhile is not written to.
         if is_other(&fstat(&file)?) { Ok(Some(file.into())) } else { Err(Errno::EXIST.into()) }
     }
 
@@ -231,7 +231,7 @@ impl Directory {
     /// Removes a temporary file of our own user if no process holds its lock, because its maker is then gone. Returns
     /// whether the file was removed.
     ///
-    /// Root's may belong to one of `owners` already: to the owner that its result was to have.
+    /// Root's temporary file may already belong to one of `owners`: the owner that the result was to have.
     pub fn remove_abandoned(&self, name: &OsStr, owners: &[u32]) -> bool {
         let open = |access| {
             let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;

@@ -1,4 +1,4 @@
-//! Files and pipes: opened without waiting, read and written whatever their mode, closed with a check for errors.
+//! Files and pipes: opened without waiting, read and written even if non-blocking, closed with a check for errors.
 
 use crate::system;
 pub use crate::system::{forget_pages, links, start_writing};
@@ -75,7 +75,7 @@ fn wait(fd: BorrowedFd<'_>, what_for: PollFlags) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes a file and returns its errors: some systems report a full quota or a lost server only now.
+/// Closes a file and returns its errors: some systems report a full quota or a lost server only then.
 #[allow(unsafe_code)]
 pub fn close(file: OwnedFd) -> io::Result<()> {
     // SAFETY: `into_raw_fd` gave up the ownership, so nothing else closes or uses this descriptor.
@@ -124,7 +124,7 @@ pub fn is_unsupported(e: &io::Error) -> bool {
     errno.is_some_and(|errno| matches!(errno, Errno::PERM | Errno::ACCESS | Errno::INVAL) || system::is_lacking(errno))
 }
 
-/// Whether this error says that a call is refused in this place, so that another way may work.
+/// Whether this error says that a call is refused here, so that another way may work.
 pub fn is_refused(e: &io::Error) -> bool {
     let errno = e.raw_os_error().map(Errno::from_raw_os_error);
     errno.is_some_and(system::is_refusal) || e.kind() == io::ErrorKind::Unsupported

@@ -1,8 +1,8 @@
 //! Memory for texts that come and go at a GPU's speed: slots of a few sizes, in huge pages.
 //!
 //! malloc's memory has pages of 4 KiB unless the system gives huge ones to everybody. 8 GB decoded by an H200 into a
-//! file in memory took 994,000 faults of a page, with slots 225,000. A slot costs no system call either, while
-//! malloc's heaps grow by `mprotect`, in which lanes were seen waiting.
+//! file in memory took 994,000 page faults, with slots 225,000. A slot costs no system call either, while malloc's
+//! heaps grow by `mprotect`, in which lanes were seen waiting.
 //!
 //! Slots lie in one reserved stretch of addresses, so an address tells whether it is a slot's. The stretch is divided
 //! into chunks, each for slots of one size. Slots are used again, but their memory never returns to the system: this is
@@ -22,8 +22,8 @@ const CHUNKS: usize = RESERVED / CHUNK;
 /// Sizes of slots are multiples of this.
 const UNIT: usize = 128 << 10;
 
-/// The sizes of allocations that get slots: texts of blocks of 900 kB, and of blocks of many runs, whose room doubles
-/// until they have 2 MiB; stretches of 4 MiB that readers read.
+/// The sizes of allocations that get slots: texts of blocks of 900 kB; texts of blocks of many runs, whose buffers
+/// double until they have 2 MiB; stretches of 4 MiB that readers read.
 const MIN: usize = 512 << 10;
 const MAX: usize = 8 << 20;
 const SIZES: usize = MAX / UNIT + 1;
@@ -120,7 +120,7 @@ impl Slots {
     }
 }
 
-/// The place in a free slot where the address of the next one is.
+/// The start of a free slot, which holds the address of the next one.
 #[allow(unsafe_code)]
 fn next_of<'a>(slot: usize) -> &'a AtomicUsize {
     // SAFETY: a slot is mapped for ever and aligned, and while it is free only this module uses it.

@@ -26,8 +26,8 @@ pub struct LastMode {
 }
 
 impl LastMode {
-    /// Lets the owner of `directory`, which is `below` the directory `top`, do everything, and keeps `mode` for later.
-    /// `None` if `mode` gives the owner as much.
+    /// Gives the owner of `directory` (at the path `below` in the directory `top`) all rights, and keeps `mode` for
+    /// later. `None` if `mode` already lets the owner do everything.
     pub fn keep(
         directory: impl AsFd,
         mode: Mode,

@@ -13,7 +13,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// malloc, but with a sentence when it fails, and with memory of its own for texts once
+/// malloc, but with a message when it fails, and with memory of its own for texts once
 /// [`huge_pages_for_texts`] has been called.
 pub struct Allocator;
 
@@ -101,15 +101,15 @@ pub fn is_limited() -> bool {
 }
 
 /// From now on, allocations of 512 KiB to 8 MiB, except zeroed ones, are in huge pages, which are kept until the
-/// process ends. This pays where texts come and go at several gigabytes a second. It takes more memory for them: a
-/// text of 900 kB has room for a quarter more, and its slot 1.125 MiB, all of which is there.
+/// process ends. This pays where texts come and go at several gigabytes a second. It takes more memory for them: the
+/// buffer of a text of 900 kB is a quarter longer, and its slot has 1.125 MiB, all of it resident.
 pub fn huge_pages_for_texts() {
     if !is_limited() {
         SLOTS.start();
     }
 }
 
-/// Asks for huge pages for the whole ones in this memory of the program's own. This is only a hint.
+/// Asks the system for a huge page wherever a whole one fits in this memory. This is only a hint.
 pub fn ask_for_huge_pages(memory: &mut [MaybeUninit<u8>]) {
     const HUGE: usize = 2 << 20;
     let before = memory.as_ptr().align_offset(HUGE);

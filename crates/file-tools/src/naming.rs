@@ -1,8 +1,8 @@
 //! New files, which get their names when they are complete.
 //!
-//! If possible, a file has no name until then (`O_TMPFILE`, `linkat`): nothing that ends the process, not even SIGKILL,
-//! can leave a part of it. If the file system or a filter of system calls refuses the first call, the file has a hidden
-//! name from the beginning; if it refuses only the second, the complete file is copied into one that has.
+//! If possible, a file has no name until then (`O_TMPFILE`, `linkat`): nothing that ends the process, not even
+//! SIGKILL, can leave a part of it. If the file system or a filter of system calls refuses the first call, the file
+//! has a hidden name from the start; if it refuses only the second, the complete file is copied to a hidden name.
 
 use crate::acl::Acl;
 use crate::attributes::hand_on;
@@ -15,7 +15,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
-/// A file that gets its name when it is complete, in place of another one or not. After an error nothing is left of it.
+/// A file that gets its name when it is complete; it may replace another file. After an error nothing is left of it.
 pub struct Replacement {
     /// Where it will be.
     pub directory: Directory,
@@ -27,8 +27,8 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// Creates it, readable only by its owner if `private`, after the file of a killed process has been removed.
-    /// `owner` is that of the file that it replaces.
+    /// Creates it, readable only by its owner if `private`, after removing what a killed process left. `owner` owns
+    /// the file to be replaced.
     pub fn create(directory: Directory, name: OsString, private: bool, owner: Option<u32>) -> io::Result<Replacement> {
         temporary::remove_leftover(&directory, &name, owner.as_slice());
         let (file, hidden) = create(&directory, &name, private)?;
@@ -61,7 +61,7 @@ pub fn publish(
     hidden: Option<TemporaryName>,
     (replace, taken): (bool, bool),
 ) -> io::Result<()> {
-    // Errors of closing must be known before the file gets its name; until then a copy keeps the file, or its lock.
+    // Errors of closing must be known before the file gets its name; until then a duplicate keeps file or lock.
     let kept = File::from(file.as_fd().try_clone_to_owned()?);
     file::close(file.into())?;
     let (kept, hidden) = match hidden {
@@ -92,7 +92,7 @@ pub fn publish(
     directory.expect(name, kept.as_fd())
 }
 
-/// Copies a file without a name, which can get none, with its attributes and holes.
+/// Copies a file that has no name and can get none, with its attributes and holes.
 fn copy(mut from: File, directory: &Directory, name: &OsStr) -> io::Result<(File, TemporaryName)> {
     directory.cannot_link();
     let (found, acl) = (from.metadata()?, Acl::of(&from).unwrap_or_else(|_| Some(Acl::unknown())));

@@ -1,13 +1,12 @@
 //! A pipe that gets whole pages instead of copies of them.
 //!
-//! `write` copies each byte into pages of the kernel's, on the thread that calls it: 2.5 GB/s on a host with an H200,
+//! `write` copies each byte into the kernel's pages, on the thread that calls it: 2.5 GB/s on a host with an H200,
 //! less than its lanes decode. `vmsplice` puts our own pages into the pipe. The kernel does not say when the last
-//! reader is done with them: one that splices or tees them on may hold them for as long as it likes. So a page that was
-//! given away is never written to again. `MADV_DONTNEED` takes it out of our memory; when malloc hands out that address
-//! the next time, there is a new page of zeros. The threads that fill buffers pay for it: 8 GB took 6.2 s of system
-//! time instead of 3.1 on that host, 1.6 us a page (2 us on a virtual machine of 2 cores). In exchange, with 12 threads
-//! that filled buffers, they went to `cat` at 4.3 to 5.5 GB/s instead of 2.5 to 3.2, and to `wc -c` at 3.5 instead of
-//! 2.4.
+//! reader is done with them: one that splices or tees them on may hold them for as long as it likes. So a page that
+//! was given away is never written to again. `MADV_DONTNEED` takes it out of our memory; when malloc hands out that
+//! address the next time, there is a new page of zeros. The threads that fill buffers pay for it: 8 GB took 6.2 s of
+//! system time instead of 3.1 on that host, 1.6 us a page (2 us on a virtual machine of 2 cores). In exchange, with 12
+//! threads that filled buffers, `cat` got 4.3 to 5.5 GB/s instead of 2.5 to 3.2, and `wc -c` 3.5 instead of 2.4.
 
 use crate::system;
 use crossbeam_channel::{SendError, Sender, bounded};
@@ -19,18 +18,18 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::{io, thread};
 
-/// The fewest bytes for which it pays: the pages of both ends are copied.
+/// The fewest bytes for which giving pages pays: bytes before the first whole page and after the last are copied.
 pub const MIN_GIVEN: usize = 64 << 10;
 
-/// Whether pages can be given to this descriptor: it is a pipe whose writer waits for room.
+/// Whether pages can be given to this descriptor: it is a pipe in blocking mode.
 pub fn takes_pages(fd: BorrowedFd<'_>) -> bool {
     use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
     let is_pipe = fstat(fd).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo);
     system::GIVES_PAGES && is_pipe && fcntl_getfl(fd).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK))
 }
 
-/// Gives buffers to a pipe. A thread of its own replaces their pages meanwhile, which takes it 0.5 s for 8 GB: `-d` of
-/// them into `cat` took 2.49 s without that thread, 2.19 with it.
+/// Gives buffers to a pipe. A separate thread replaces their pages meanwhile, in 0.5 s for 8 GB: decompressing those
+/// into `cat` took 2.49 s without the thread, 2.19 with it.
 #[derive(Debug, Default)]
 pub struct Giver {
     replacer: Option<Sender<Given>>,
@@ -59,7 +58,7 @@ impl Giver {
         write_all(fd, &bytes[..begin])?;
         let (given, done) = system::give_pages(fd, &bytes[begin..end]);
         let rest = done.and_then(|could| write_all(fd, &bytes[begin + given..]).map(|()| could));
-        // Whatever came of it: the pages that are in the pipe leave this buffer before it is freed.
+        // Even after an error, the pages that are in the pipe leave this buffer before it is freed.
         if given > 0 {
             self.replace(Given { bytes, pages: begin..begin + given.next_multiple_of(page).min(end - begin) });
         }
@@ -83,7 +82,7 @@ impl Giver {
 }
 
 impl Given {
-    /// Frees the buffer, with new pages. If it cannot have any, its memory is lost.
+    /// Replaces the pages and frees the buffer. If they cannot be replaced, its memory is leaked.
     fn free(mut self, refused: &AtomicBool) {
         if !system::replace_pages(&mut self.bytes[self.pages]) {
             refused.store(true, Relaxed);
@@ -116,7 +115,7 @@ mod tests {
         pipe_with(PipeFlags::CLOEXEC).unwrap()
     }
 
-    /// A text of which every 8 bytes differ from those of all other texts.
+    /// A text whose words of 8 bytes are in no other text.
     fn text(number: u64, len: usize) -> Vec<u8> {
         let words = (0..len as u64 / 8 + 1).flat_map(|at| (number << 32 | at).to_le_bytes());
         let mut text = Vec::with_capacity(len);

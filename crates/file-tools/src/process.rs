@@ -39,8 +39,8 @@ pub fn started_without_stdout() -> bool {
     started_with(STDOUT_CLOSED)
 }
 
-/// Whether a row can be drawn on stderr again and again: it is a terminal with a cursor. Editors and build servers that
-/// show a terminal's text as it comes say `TERM=dumb`, or have no TERM.
+/// Whether a line on stderr can be redrawn: it is a terminal with a cursor. Editors and build servers that show a
+/// terminal's text as it comes set `TERM=dumb`, or no TERM.
 pub fn draws_rows() -> bool {
     let is_named = env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
     is_named && io::stderr().is_terminal()
@@ -60,7 +60,7 @@ pub fn questions_are_ignored() -> bool {
 /// Whether the process ignores this signal.
 #[allow(unsafe_code)]
 pub fn is_ignored(signal: i32) -> bool {
-    // SAFETY: a zeroed `sigaction` is a valid place for the old action, and no new action is given.
+    // SAFETY: a zeroed `sigaction` is a valid destination for the old action, and no new action is given.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
         libc::sigaction(signal, ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
@@ -146,8 +146,8 @@ extern "C" fn record() {
 }
 
 /// Opens `/dev/null`, as Rust's runtime would, under the lowest free number, which is that of a closed standard
-/// descriptor. Where there is none, the end of a pipe reads as empty, and refuses to be written as a closed descriptor
-/// does.
+/// descriptor. If it cannot be opened, opens a pipe's reading end, which is empty, and refuses writes like a closed
+/// descriptor.
 #[allow(unsafe_code)]
 fn open_substitute() {
     let mut ends = [-1; 2];

@@ -1,5 +1,5 @@
-//! Handlers for the signals that end a process, for programs that must clean up first, for the signal that asks for the
-//! progress, and for the one by which a stopped process goes on.
+//! Handlers for the signals that end a process (for programs that must clean up first), for the signal that asks for
+//! the progress, and for the one that continues a stopped process.
 
 use super::process::{is_ignored, questions_are_ignored};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -129,7 +129,7 @@ impl Registry {
         self.end_if_told();
     }
 
-    /// If a signal came and no thread has a turn, removes the files and ends the process.
+    /// If a signal came and no thread holds the lock, removes the files and ends the process.
     fn end_if_told(&self) {
         // Either the handler sees that the lock is free, or the thread that frees it sees the signal.
         fence(Ordering::SeqCst);
@@ -153,8 +153,8 @@ impl Registry {
         }
     }
 
-    /// Removes the files as soon as no thread has a turn. If the thread with the turn waits for this thread, the files
-    /// stay.
+    /// Removes the files as soon as no thread holds the lock. If the thread that holds it waits for this one, the
+    /// files stay.
     fn remove_soon(&self) {
         for _ in 0..100 {
             match self.names.try_lock() {
@@ -176,8 +176,8 @@ impl Names {
             REGISTRY.remove_soon();
             REGISTRY.speak(0);
         });
-        // SAFETY: `signal` stores a number and tries a lock once. Only if it gets the lock, which no thread holds then,
-        // it continues with system calls and ends the process.
+        // SAFETY: `signal` stores a number and tries a lock once. If it gets the lock, which no thread holds then, it
+        // makes system calls and ends the process; otherwise it returns.
         unsafe { on_ending_signal(|signal| REGISTRY.signal(signal)) }
     }
 
@@ -209,7 +209,7 @@ impl Drop for TemporaryName {
     }
 }
 
-/// The number of bytes of a result's name that its temporary file's name contains: eCryptfs limits names to 143 bytes.
+/// How many bytes of a result's name are in its temporary file's name: eCryptfs limits names to 143 bytes.
 const KEPT: usize = 100;
 
 /// `.NAME.hybz-END`. A long NAME is cut between two characters, because file systems like vfat refuse half characters.

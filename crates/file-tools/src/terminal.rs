@@ -14,8 +14,8 @@ pub fn columns(fd: impl AsFd) -> usize {
     }
 }
 
-/// The maximum number of columns that `text` takes. Every character from U+1100 on counts as wide: a narrow one among
-/// them leaves room, and none takes more.
+/// The maximum number of columns that `text` takes. Every character from U+1100 on counts as wide: narrow ones among
+/// them leave columns free, and none takes more than two.
 pub fn width(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }

@@ -73,7 +73,7 @@ fn opened(path: PathBuf, fd: OwnedFd, slots: &Slots) -> io::Result<(Directory, S
     Ok((Directory::opened(path, fd, None, Some(slots.take())), found))
 }
 
-/// Calls `each` with every name in a directory that [`open`] opened, in no order.
+/// Calls `each` with every name in a directory that [`open`] opened, in no particular order.
 pub fn read(directory: &Directory, mut each: impl FnMut(&OsStr, Kind)) -> io::Result<()> {
     system::read_names(directory.as_fd(), |name, mut kind| {
         if kind == FileType::Unknown {
@@ -96,7 +96,7 @@ pub fn read(directory: &Directory, mut each: impl FnMut(&OsStr, Kind)) -> io::Re
     })
 }
 
-/// Owner and mode of a directory that is mirrored.
+/// The owner and mode of a directory that is mirrored.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes {
     mode: u32,
@@ -110,7 +110,7 @@ impl From<&Stat> for Attributes {
     }
 }
 
-/// A directory that is opened, or made if it is missing.
+/// A directory to open, or to make if it is missing.
 pub struct Wanted<'a> {
     /// The directory that contains it.
     pub parent: &'a Directory,
@@ -120,7 +120,7 @@ pub struct Wanted<'a> {
     pub below: (&'a Arc<OwnedFd>, &'a Path),
     /// The last mode of the nearest directory above that has one.
     pub above: Option<&'a Arc<LastMode>>,
-    /// The mode of a directory whose source has this mode. It also depends on whether both have the same group.
+    /// Computes the mode of a directory from its source's mode, and from whether both have the same group.
     pub narrowed: fn(u32, bool) -> u32,
     /// Whether its name must be on the disk.
     pub sync: bool,
@@ -160,8 +160,8 @@ impl Wanted<'_> {
         Ok((fd, last_mode))
     }
 
-    /// Handles an existing directory. If its owner may not write to it, it is used nevertheless if it is ours and has
-    /// the mode that it would get: then an earlier call, or an earlier part of a list, has made it.
+    /// Handles an existing directory. If its owner may not write to it, it is used nevertheless if it is ours and
+    /// already has the mode that it would get, which shows that an earlier call or list entry has made it.
     fn take_up(&self, fd: OwnedFd, source: impl FnOnce() -> Option<Attributes>) -> io::Result<Opened> {
         let found = fstat(&fd)?;
         let mode = system::mode(&found) & 0o777;

@@ -1,12 +1,12 @@
 //! Sorts the lines of a file, or of stdin, with the library: `cargo run --release -p hysort --example sort [FILE
-//! [MEGABYTES]] > SORTED`. With a number of megabytes, what does not fit into them goes through a temporary file.
+//! [MEGABYTES]] > SORTED`. With a number of megabytes, what does not fit in that memory goes through a temporary file.
 
 use hysort::{Limits, Order, Sorter};
 use std::error::Error;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 
-/// A file that is gone when it is closed. (A file without any name would be better still: `O_TMPFILE`.)
+/// A file that vanishes when it is closed. (A file without any name would be better still: `O_TMPFILE`.)
 fn temporary() -> io::Result<File> {
     let path = std::env::temp_dir().join(format!("sort.{}", std::process::id()));
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;

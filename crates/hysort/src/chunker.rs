@@ -15,7 +15,7 @@ pub(super) struct Chunker {
     end: u8,
     /// The maximum length of a chunk.
     len: usize,
-    /// The maximum length of a line in a chunk, with its end: at most that of a chunk.
+    /// The maximum length of a line in a chunk, including its end byte: at most `len`.
     max_line: usize,
     /// The latest text, which may end in the middle of a line.
     current: Vec<u8>,
@@ -46,7 +46,7 @@ impl Chunker {
         self.long.as_mut()
     }
 
-    /// Takes the long lines out after all have come.
+    /// Removes and returns the long lines, after all have come.
     pub fn take_long(&mut self) -> LongLines {
         self.long.take().unwrap_or_else(|| LongLines::new(self.end, self.len))
     }
@@ -56,7 +56,7 @@ impl Chunker {
         std::mem::take(&mut self.ready)
     }
 
-    /// Takes some of a text, at most until there is a chunk. Returns how much.
+    /// Takes bytes of a text, at most until a chunk is complete. Returns how many.
     pub fn push(&mut self, text: &[u8]) -> Result<usize, Error> {
         let mut at = 0;
         while at < text.len() && self.ready.is_empty() {
@@ -77,7 +77,7 @@ impl Chunker {
         if self.in_long { self.continue_long(text) } else { self.add(text) }
     }
 
-    /// Takes some of a text that continues a long line. Returns how much.
+    /// Takes bytes of a text that continues a long line. Returns how many.
     fn continue_long(&mut self, text: &[u8]) -> Result<usize, Error> {
         let Some(long) = &mut self.long else { return Err(Error::LineTooLong) };
         match Ends::new(text, self.end).next() {
@@ -91,7 +91,7 @@ impl Chunker {
         }
     }
 
-    /// Takes some of a text that belongs to a chunk, or begins a long line. Returns how much.
+    /// Takes bytes of a text that belong to a chunk, or begin a long line. Returns how many.
     fn add(&mut self, text: &[u8]) -> Result<usize, Error> {
         if self.current.len() == self.len {
             self.seal();
@@ -163,7 +163,7 @@ impl Chunker {
         if self.in_long || self.open < self.current.len() { self.push_all(&[self.end]) } else { Ok(()) }
     }
 
-    /// Hands on the whole lines so far.
+    /// Makes a chunk of the whole lines so far.
     pub fn seal(&mut self) {
         if self.open == 0 {
             return;

@@ -22,7 +22,7 @@ impl LineSorter {
         self.partitioner.partition(text, end, splitters, keep)
     }
 
-    /// Sorts a range. Cores with different numbers begin with different parts of the text that a device keeps.
+    /// Sorts a range. Cores with different numbers mostly begin with different parts of the text that a device keeps.
     pub fn sort(&mut self, range: &RangeText, number: usize) -> Vec<u8> {
         let LineSorter { sort, entries, text, partitioner } = self;
         let text = match &range.pieces[..] {

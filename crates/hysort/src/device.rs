@@ -1,4 +1,4 @@
-//! Sorting lines that are already in a device's memory, and stay there.
+//! Sorts lines that are already in a device's memory, and leaves the result there.
 
 use super::gpu::{TIMEOUT, TIMEOUT_PER_BYTE, size};
 use super::order::Order;
@@ -23,8 +23,8 @@ use std::fmt;
 pub struct DeviceSorter(Box<dyn DeviceLane>);
 
 impl DeviceSorter {
-    /// On the first of the devices that `device` names (a number, a name such as `GPU-4f0b`, or a PCI address), for up
-    /// to `bytes` bytes of text, less than 4 GiB, in lines of at least 6 bytes on average.
+    /// Opens the first of the devices that `device` names (a number, a name such as `GPU-4f0b`, or a PCI address), for
+    /// up to `bytes` bytes of text, less than 4 GiB, in lines of at least 6 bytes on average.
     ///
     /// # Errors
     /// If there is no such device, or not enough memory on it.
@@ -41,8 +41,8 @@ impl DeviceSorter {
     /// which do not overlap; the writing of the text has completed, and neither is used by anything else meanwhile.
     ///
     /// # Errors
-    /// If the text has no line's end at its end, or too many lines, and if the device fails: then the sorter must not
-    /// be used again.
+    /// If the text does not end with a line's end, or has too many lines; or if the device fails: then the sorter must
+    /// not be used again.
     #[allow(unsafe_code)]
     pub unsafe fn sort(&mut self, text: u64, length: u32, sorted: u64, order: &Order) -> Result<u32, DeviceError> {
         let how = LineOrder { end: order.end_byte(), reverse: order.is_reverse() };

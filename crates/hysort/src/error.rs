@@ -13,14 +13,14 @@ pub enum Error {
     /// A temporary file could not be created, written or read ([`Limits`](crate::Limits)): the disk is full, for
     /// example.
     Temporary(io::Error),
-    /// A line of a temporary file is longer than all that were written there: the file has changed.
+    /// A line of a temporary file is longer than every line written to it: the file has changed.
     LineTooLong,
     /// A closure that makes keys panicked ([`Key::by`](crate::Key::by)).
     KeyPanicked {
         /// Its message.
         reason: String,
     },
-    /// The sorter was begun before a fork, and this is the child: the threads that sort belong to the parent. New
+    /// The sorter was created before a fork, and this is the child: the threads that sort belong to the parent. New
     /// sorters work.
     Forked,
     /// A station mis-sorted the lines, and so did the core that retried them. This is a defect of hysort or of the
@@ -55,7 +55,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// The error of this library that an error of reading or writing carries, if it does.
+    /// The error of this library inside an error of reading or writing, if there is one.
     pub(crate) fn carried(self) -> Error {
         match self {
             Error::Read(e) => e.downcast().unwrap_or_else(Error::Read),

@@ -11,9 +11,9 @@
 //!
 //! So text is usually written once and read once. Splitters are chosen from the text that came first, which may be
 //! unlike the rest: if lines come in order, nearly all of them belong to the last range. That range is partitioned
-//! again by a sample of all of it, so such text is written and read twice. Lines that no sample can partition, such as
-//! those that agree in more bytes than a sample keeps, are cut, sorted and merged. Long lines are handled elsewhere:
-//! see `long.rs`.
+//! again by a sample of all of it, so such text is written and read twice. A range that no sample can partition, for
+//! example if its lines agree in more bytes than a sample keeps, is sorted in pieces, which are merged. Long lines are
+//! handled elsewhere: see `long.rs`.
 
 use super::Pool;
 use super::chunker::{Chunker, MAX_JOB};
@@ -78,13 +78,13 @@ impl External {
         }
     }
 
-    /// Lets a device keep as much text as is expected, if there is a device and it pays.
+    /// Lets a device keep the expected amount of text, if there is a device and this pays.
     pub fn with_device(mut self, bytes: u64) -> External {
         self.resident = Resident::new(&self.order, &self.pool, &self.splitters, bytes, self.shares.chunks());
         self
     }
 
-    /// Takes whole lines. If temporary files cannot be made, all of them stay in memory.
+    /// Takes whole lines. If temporary files cannot be created, all text stays in memory.
     pub fn push(&mut self, chunk: Piece, temporary: Option<&mut Temporary>) -> Result<(), Error> {
         let Some(resident) = &mut self.resident else { return self.partition(chunk, temporary) };
         let refused = resident.push(chunk)?;
@@ -191,7 +191,7 @@ impl External {
         })
     }
 
-    /// Sorts and writes the ranges, which are in memory, on a device in part, or all in a file.
+    /// Sorts and writes the ranges: they are all in memory, or partly on a device, or all in a file.
     fn write<W: Write>(
         &mut self,
         stored: Option<Arc<StoredText>>,
@@ -234,7 +234,7 @@ impl External {
                     let room = out.room(bytes)?;
                     out.range(text(pieces, None), bytes, room)?;
                 }
-                // The text that is read is already in one piece.
+                // Text read from the file is already in one piece.
                 Some((spill, _)) if bytes - range.bytes <= self.shares.sorting() && range.bytes <= MAX_JOB => {
                     let bytes = bytes - range.bytes;
                     let room = out.room(bytes)?;
@@ -286,7 +286,7 @@ impl External {
         let mut runs = Runs::new(self.order, self.shares, temporary)?;
         let mut flight: Flight<SortRange, ()> = Flight::new(&self.pool, self.shares.sorting());
         let mut done = |(), sorted: Sorted| runs.push(&sorted);
-        // As few runs as possible, because each is read through a buffer.
+        // Makes as few runs as possible, because each is read through a buffer.
         let len = (self.shares.memory / 16).clamp(1 << 12, 1 << 30) as usize;
         let mut read = 0u64;
         self.chunks(range, spill, len, |chunk| {

@@ -17,8 +17,8 @@ fn used<O>(outcome: Result<Result<Made<O>, Miscomputed<Wrong>>, TaskError>) -> R
     }
 }
 
-/// Tasks of one type in flight, in order, within the memory budget. They have a client of their own, which always gets
-/// a permit while it holds none, so it always makes progress.
+/// Tasks of one type in flight, in order, within the memory budget. They share a client, which always gets a permit
+/// while it holds none, so there is always progress.
 pub(super) struct Flight<T: LineTask, N> {
     client: Client,
     /// How many tasks and bytes may be in flight.
@@ -68,7 +68,7 @@ impl<T: LineTask, N> Flight<T, N> {
         Ok(())
     }
 
-    /// Submits a task for which there is room.
+    /// Submits a task with a permit from [`room`](Self::room).
     pub fn submit_with(&mut self, task: T, note: N, bytes: u64, permit: Permit) {
         let (reply, output) = bounded(1);
         let (class, work) = (task.class(), task.bytes());
@@ -82,7 +82,7 @@ impl<T: LineTask, N> Flight<T, N> {
     }
 
     /// Hands over the oldest outputs until a task that takes `bytes` may be submitted. Never waits for a permit while
-    /// it holds one, because others may be waiting for that one.
+    /// it holds one, because other clients may be waiting for that permit.
     pub fn room(
         &mut self,
         bytes: u64,
@@ -106,8 +106,8 @@ impl<T: LineTask, N> Flight<T, N> {
         }
     }
 
-    /// Makes the budget grow, and takes a permit. `None` if there is a job for each core: other text waits as well. (A
-    /// fixed budget does not grow. Then there are fewer jobs.)
+    /// Makes the budget grow, and takes a permit. `None` if each core has a job: clients with other text are waiting,
+    /// too. (A fixed budget does not grow. Then there are fewer jobs.)
     fn grown(&self, bytes: u64) -> Option<Permit> {
         if self.queue.len() > self.client.pool().cores() {
             return None;

@@ -24,8 +24,7 @@ impl Station for Slanderer {
     }
 }
 
-/// Others sort correctly and this core checks them: an equal second answer shows that it was wrong, and they stay
-/// trusted.
+/// Stations sort correctly and this core checks them: an equal second answer shows that the core was wrong, not they.
 #[test]
 fn a_core_that_calls_right_ranges_wrong() {
     let mut text: Vec<u8> = (0..400_000u64).flat_map(|n| format!("{}\n", n * 7919 % 1_000_003).into_bytes()).collect();

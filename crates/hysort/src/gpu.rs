@@ -1,12 +1,12 @@
 //! Lanes of GPUs that sort ranges of lines.
 //!
 //! A lane takes as many ranges as fit, concatenates their pieces, has the device sort all of them at once
-//! (`cuda/sort_lines.cu`), and answers. The result is checked like any station's answer: by a core, which compares
-//! neighbours and the sum of the lines. Ranges of very short lines are left to cores, because a device keeps 81 bytes
-//! for each line; so are those that do not fit.
+//! (`cuda/sort_lines.cu`), and returns the result. The result is checked like any station's answer: by a core, which
+//! compares neighbours and the sum of the lines. Ranges of very short lines are left to cores, because a device keeps
+//! 81 bytes for each line; so are ranges that do not fit.
 //!
-//! A device keeps all of a long text (`resident.rs`): lanes sort parts as they come, which stay there, and then ranges,
-//! which are slices of the parts. No other station can do that, so such jobs have a class of their own.
+//! A device keeps all of a long text (`resident.rs`): lanes sort parts as they come and leave them there, and then
+//! sort ranges, which are slices of the parts. No other station can do that, so such jobs have a class of their own.
 
 use super::parts::{Piece, Sorted};
 use super::range::RangeText;
@@ -39,7 +39,7 @@ pub struct LineLanes {
 
 /// The maximum number of ranges in a batch.
 const RANGES: usize = 64;
-/// The smallest size for which a lane is worth having.
+/// The smallest lane that is worth having.
 const MIN_BYTES: usize = 1 << 20;
 /// The time that any batch may take, plus a time for each byte (20 MB/s: lines with long common prefixes take longest).
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
@@ -64,10 +64,10 @@ impl LineLanes {
     }
 
     fn group(&self, number: usize, choice: &Choice) -> WorkerGroup {
-        // Not measured for lines: the start and the end are those that were expected of lanes that sort blocks (now 0.4
-        // and 0.2 s).
+        // Not measured for lines: the times to start and to end are those once expected of lanes that sort blocks (now
+        // 0.4 and 0.2 s).
         let expected = Expected { rate: 4e9, start: Duration::from_millis(600), end: Duration::from_millis(300) };
-        // Lanes without room for a part cannot keep text.
+        // Lanes too small for a part cannot keep text.
         let keeps = number == 0 && self.bytes as u64 >= PART;
         let (accepts, least) = if keeps { (FIRST_ACCEPTS, PART as usize) } else { (ACCEPTS, MIN_BYTES) };
         let mut group = WorkerGroup::new(accepts, expected).held_bytes(3 * self.bytes as u64);
@@ -184,7 +184,7 @@ impl<'a> Batch<'a> {
             && self.lines + lines <= lane.max_lines()
     }
 
-    /// Adds a range, or leaves it to cores. If the batch is full, it is done first.
+    /// Adds a range, or leaves it to cores. If the batch is full, it is sorted first.
     fn add(
         &mut self,
         job: TypedJob<'a, SortRange>,
@@ -207,7 +207,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Has the device sort the ranges, and answers.
+    /// Has the device sort the ranges, and completes their jobs.
     fn work(self, lane: &mut dyn DeviceLane, times: &mut Times) -> Result<()> {
         let Batch { jobs, bytes, .. } = self;
         let Some(first) = jobs.first().map(|job| Arc::clone(&job.task().range)) else { return Ok(()) };

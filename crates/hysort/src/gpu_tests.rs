@@ -53,7 +53,7 @@ fn pool(fault: Option<(usize, Fault)>, bytes: usize, budget: Option<u64>) -> Poo
     }
 }
 
-/// Sorts a text after announcing a length, and a sample if it is not to be its own.
+/// Sorts a text after announcing a length, with `sample` as the sample, or one of the text itself.
 fn sorted_as_it_comes(text: &[u8], announced: usize, sample: Option<&[u8]>, order: &Order, pool: &Pool) -> Vec<u8> {
     let limits = Limits::new().temporary(tempfile::tempfile);
     let mut sorter = Sorter::new(order, limits, pool);
@@ -117,7 +117,7 @@ fn text_on_a_device() {
         for (call, reverse) in [(2, false), (parts + 1, true)] {
             let lane = run(Some((call, fault)), reverse);
             assert!(lane.fallbacks + lane.wrong > 0, "{fault:?} in call {call}: {lane:?}");
-            // A lane that has left is no core: all cores do the work that it leaves.
+            // A lane that has retired is not counted as a core: all cores do its work.
             assert!(lane.accelerator && (fault == Fault::Memory || lane.retired.is_some()), "{lane:?}");
         }
     }
@@ -146,8 +146,8 @@ fn some_of_a_text_on_a_device() {
     }
 }
 
-/// Lines that are too short for a device, lanes that have no room for a part, a sample that makes ranges too long for a
-/// lane, and more text than was announced.
+/// Lines that are too short for a device, lanes that are too small for a part, a sample that makes ranges too long for
+/// a lane, and more text than was announced.
 #[test]
 fn what_a_device_does_not_keep() {
     let (short, long, order) = (b"a\nb\n\n".repeat(3_400_000), text(20 << 20, b'\n'), Order::new());

@@ -1,6 +1,6 @@
 //! Sorts lines on the stations of a pool: `LC_ALL=C sort`.
 //!
-//! Whole lines are compared as unsigned bytes, or [`Keys`] of them. [`sorted`] and [`Sorter`] return the bytes that
+//! Lines are compared as unsigned bytes, as a whole or by [`Keys`]. [`sorted`] and [`Sorter`] return the bytes that
 //! `LC_ALL=C sort` writes with `-r`, `-u` and `-z` as [`Order`] says; [`lines`](fn@lines) and [`strings`] return
 //! numbers instead.
 //!
@@ -22,25 +22,25 @@
 //! ```
 //!
 //! A sample of the lines gives splitters, which divide all possible lines into ranges. A chunk of text is partitioned
-//! by one station, a range is sorted by one station, and ranges are written in their order: nothing is merged. A line
-//! that is very frequent has a range of its own, which is only counted.
+//! by one station, a range is sorted by one station, and ranges are written in their order: nothing is merged. A very
+//! frequent line has a range of its own, whose lines are only counted.
 //!
 //! **On a device.** If the length of a text is known ([`Sorter::expect`]), is 2 to 16 GB and at most three eighths of
-//! the memory, cores only count the lines of each range. The text goes to a device as it comes, which sorts it in parts
-//! of 64 MB and keeps them; a range is a slice of every part, and lanes of that device sort it where it is. So cores
-//! neither move lines nor sort them: they read, count, check and write.
+//! the memory, cores only count the lines of each range. As the text comes, a device sorts it in parts of 64 MB and
+//! keeps them; a range is a slice of every part, and lanes of that device sort it where it is. So cores neither move
+//! lines nor sort them: they read, count, check and write.
 //!
 //! ```text
 //! text -> chunks -> (stations) lines and sum of each range ----------------> slices -> (lanes) a range, sorted -> out
 //!             '-> parts -> (lanes) sorted, and kept on the device ----------'
 //! ```
 //!
-//! **Long lines.** Lines of more than 1 MB, or of a 256th of the memory, are not partitioned: they are sorted in place,
-//! in memory or in a temporary file of their own, by as many of their bytes as distinguish them, and are inserted
-//! between the others when these are written. So memory does not depend on their length.
+//! **Long lines.** Lines of more than 1 MB, or of a 256th of the memory, are not partitioned: they are sorted in
+//! place, in memory or in a temporary file of their own, are compared only as far as needed, and are inserted between
+//! the other lines when those are written. So memory does not depend on their length.
 //!
-//! **Keys.** A line to be sorted by keys is sorted as a longer line, which begins with a code of its keys: bytes in the
-//! order of the keys. The code is left out as lines are written. So all of this is the same with keys.
+//! **Keys.** A line to be sorted by keys is sorted as a longer line, which begins with a code of its keys: bytes in
+//! the order of the keys. The code is left out as lines are written. So all of the above applies to keys, too.
 //!
 //! **Memory.** Waiting text and jobs in flight hold permits of the pool's budget. [`Limits`] say how much a [`Sorter`]
 //! may hold, and where it may put the rest.
@@ -114,8 +114,8 @@ pub fn pool() -> PoolBuilder {
     Pool::builder().memory_per_core(32 << 20)
 }
 
-/// The lines of `text` in an [`Order`], or in that of [`Keys`]. Each has its end, even if the last line of `text` lacks
-/// it.
+/// Returns the lines of `text`, sorted by an [`Order`] or by [`Keys`]. Each has its end, even if the last line of
+/// `text` lacks it.
 ///
 /// ```
 /// use hysort::{Order, pool, sorted};
@@ -135,7 +135,7 @@ pub fn sorted(text: &[u8], keys: impl Into<Keys>, pool: &Pool) -> Result<Vec<u8>
     Ok(out)
 }
 
-/// A permit for bytes that wait. A budget that may grow does; `None` if there is still no room.
+/// A permit for bytes that wait. A budget that may grow does so; `None` if it is still too small.
 fn hold(holder: &Client, bytes: u64) -> Option<Permit> {
     holder.try_permit(bytes).or_else(|| {
         holder.pool().budget().fit_station(bytes);

@@ -40,7 +40,7 @@ impl Limits {
 
     /// The maximum number of bytes that the sorter may hold: text, keys, output. It needs
     /// [`temporary`](Self::temporary) files for the rest, including long lines; without them it holds everything,
-    /// whatever this limit and the pool's budget.
+    /// whatever this limit and the pool's budget are.
     pub fn memory(self, bytes: u64) -> Limits {
         Limits { memory: bytes, ..self }
     }

@@ -1,8 +1,8 @@
 //! Sorts the lines of one range on one core.
 //!
-//! Lines are entries of 16 bytes: the next 8 bytes of the line as a number, its start, and its length. Entries are
-//! sorted by these keys. Lines with equal keys that have ended come first, the shorter before the longer. The others
-//! are a group: their common prefix is skipped, the next 8 bytes are their keys, and so on. A small group is sorted by
+//! Lines are entries of 16 bytes: a key (the next 8 bytes of the line as a number), the line's start, and its length.
+//! Entries are sorted by key. Among equal keys, ended lines come first, the shorter before the longer. The others are
+//! a group: their common prefix is skipped, the next 8 bytes are their keys, and so on. A small group is sorted by
 //! comparing lines. So each byte of a line is read about once, and text is not moved before its place is known.
 //!
 //! Multikey quicksort (Bentley and Sedgewick 1997) with cached keys of 8 bytes (Ng and Kakehi 2007); keys are sorted by
@@ -74,8 +74,8 @@ impl LocalSort {
     }
 }
 
-/// Puts lines with equal keys, which agree in all bytes before `depth`, in order. Returns how many of them are in their
-/// final place, and the depth at which to continue with the others, if there are any.
+/// Puts in order lines that agree in all bytes before `depth`. Returns how many of them are in their final place, and
+/// the depth at which to continue with the others, if there are any.
 fn settle(text: &[u8], group: &mut [Entry], depth: usize) -> Option<(usize, usize)> {
     let mut ended = 0;
     for i in 0..group.len() {
@@ -92,7 +92,7 @@ fn settle(text: &[u8], group: &mut [Entry], depth: usize) -> Option<(usize, usiz
         insertion(text, rest, depth);
         return None;
     }
-    // Compared with the shortest of them: for lines that are prefixes of each other, no more bytes are compared than
+    // All are compared with the shortest: for lines that are prefixes of each other, no more bytes are compared than
     // exist.
     let shortest = rest.iter().min_by_key(|entry| entry.len).map_or(&[][..], |entry| entry.rest(text, depth));
     let mut same = shortest.len();

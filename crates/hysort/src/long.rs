@@ -2,7 +2,7 @@
 //!
 //! For a line in a file, only its position, its length, its sum and 8 of its bytes are in memory. So memory depends
 //! neither on the length of lines nor on how many of them are equal: a line is written once, and read once for the
-//! output. If lines have more than their keys in common, as many of their bytes are read as distinguish them.
+//! output. Lines with equal keys are read as far as is needed to distinguish them.
 //!
 //! Lines with equal keys are compared with one of them, all in parallel, block by block. The position of each line's
 //! first difference, and whether the line is smaller or larger there, puts most of them in order; those that differ at
@@ -10,8 +10,8 @@
 //! quicksort on the lengths of common prefixes: each line takes part in O(log n) comparisons, each of which begins
 //! where the one before ended.
 //!
-//! Long lines are not partitioned with the others. [`Weave`](super::weave::Weave) inserts them between the others when
-//! these are written.
+//! Long lines are not partitioned with the others. [`Weave`](super::weave::Weave) inserts them between the other lines
+//! when those are written.
 
 use super::spill::Spill;
 use super::text::{LineSum, common, key};
@@ -29,13 +29,13 @@ pub(super) struct LongLine {
     pub sum: u64,
     /// The bytes after the prefix that its group has in common.
     key: u64,
-    /// Its comparison with the line that its group was compared with.
+    /// How it compares with the pivot, the line with which its group was compared.
     side: i64,
     /// Whether it equals the line before it.
     pub repeats: bool,
 }
 
-/// The place where lines are kept.
+/// Where the lines are kept.
 #[derive(Debug)]
 enum Store {
     Memory(Vec<Vec<u8>>),
@@ -48,7 +48,7 @@ pub(super) struct LongLines {
     pub end: u8,
     store: Store,
     lines: Vec<LongLine>,
-    /// The maximum that is read at once.
+    /// The maximum number of bytes to read at once.
     block: usize,
     /// Bytes in memory.
     held: u64,
@@ -182,10 +182,10 @@ impl LongLines {
         Ok(())
     }
 
-    /// Compares lines that agree in their first `depth` bytes, and are longer, with one of them, and sorts them as far
-    /// as this determines their order.
+    /// Takes lines longer than `depth` that agree in their first `depth` bytes. Compares them with one of them, and
+    /// sorts them as far as this determines their order.
     fn compare(&self, group: &mut [LongLine], depth: u64, buffers: &mut Buffers) -> Result<(), Error> {
-        // Any of them will do; this choice does not depend on the order in which they came.
+        // Any of them will do; the middle one is a good choice if the lines come in order.
         let pivot = group[group.len() / 2];
         group.iter_mut().for_each(|line| line.side = 0);
         let (mut from, mut block) = (depth, FIRST_BLOCK.min(self.block));
@@ -209,7 +209,7 @@ impl LongLines {
                     false => &own[same..],
                 };
                 line.key = key(bytes, 0, left);
-                // A line that differs earlier is farther away.
+                // A line that differs earlier is farther from the pivot.
                 line.side = if differs.is_lt() { i64::MIN + depth as i64 } else { i64::MAX - depth as i64 };
                 tied -= 1;
                 group.swap(at, tied);
@@ -240,7 +240,7 @@ struct Buffers {
     key: Vec<u8>,
 }
 
-/// For lines that agree in `depth` bytes, as far as they have that many: moves those that have ended to the front, the
+/// For lines that agree in `depth` bytes, or in all that they have: moves those that have ended to the front, the
 /// shorter before the longer. Returns how many have ended.
 fn settle_ended(group: &mut [LongLine], depth: u64) -> usize {
     let mut ended = 0;

@@ -30,7 +30,7 @@ impl<R: BufRead> Source<R> {
     }
 }
 
-/// Merges, and returns the number of lines and bytes written. Tells `seen` each line, and whether it is kept.
+/// Merges, and returns the number of lines and bytes written. `seen` gets each line, and whether it is kept.
 pub(super) fn merge_counted(
     sources: Vec<impl BufRead>,
     order: &Order,

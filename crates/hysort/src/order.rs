@@ -1,4 +1,4 @@
-//! The order in which lines are put.
+//! The order of sorted lines.
 
 use std::cmp::Ordering;
 

@@ -37,7 +37,7 @@ impl Parted {
     }
 }
 
-/// The part of a range, or of equal lines, in a chunk.
+/// The part of a chunk that is in a range, or equals a splitter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     /// The offset of its first byte in the text.

@@ -10,7 +10,7 @@ pub struct RangeText {
     pub pieces: Vec<Piece>,
     /// Their order. (Equal lines are all kept: the check of the output drops them.)
     pub order: Order,
-    /// The length of a prefix that all of them have in common; it may be longer.
+    /// The length of a prefix that all of them have in common; they may have more in common.
     pub common_prefix: usize,
     /// The sum of the lines, if it is known.
     pub(crate) sum: Option<u64>,

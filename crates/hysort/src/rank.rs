@@ -5,7 +5,7 @@ use super::order::Order;
 use super::{Pool, sorted, text};
 use crate::error::Error;
 
-/// The numbers of the lines of `text`, from 0, in the order of the lines. Equal lines stay in their order; with
+/// The numbers of the lines of `text`, from 0, in the order of the sorted lines. Equal lines stay in their order; with
 /// [`Order::unique`] only the first of them is kept.
 ///
 /// ```
@@ -22,8 +22,8 @@ pub fn lines(text: &[u8], order: &Order, pool: &Pool) -> Result<Vec<u64>, Error>
     rank(text::lines(text, order.end_byte()).map(|line| &text[line]), order, pool)
 }
 
-/// The numbers of `strings`, from 0, in the order of the strings, which may have any bytes. Equal strings stay in their
-/// order; with [`Order::unique`] only the first of them is kept.
+/// The numbers of `strings`, from 0, in the order of the sorted strings, which may have any bytes. Equal strings stay
+/// in their order; with [`Order::unique`] only the first of them is kept.
 ///
 /// ```
 /// use hysort::{Order, strings};
@@ -55,7 +55,7 @@ fn rank<'a>(items: impl Iterator<Item = &'a [u8]>, order: &Order, pool: &Pool) -
     Ok(sorted(&numbers, keys, pool)?.as_chunks::<LINE>().0.iter().map(|line| number_of(line)).collect())
 }
 
-/// The bytes of a line with its end: seven bits of a number in each of the others, with the highest bit set.
+/// The bytes of a line: its end, and before it bytes with seven bits of a number each, and the highest bit set.
 const LINE: usize = 9;
 
 fn line_of(number: u64) -> [u8; LINE] {

@@ -21,12 +21,12 @@ use std::mem::take;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The shortest text for which this is done: starting a device takes as long as cores take to partition this much. (One
+/// The shortest text that goes to a device: starting a device takes as long as cores take to partition this much. (One
 /// H200 and 16 cores: 0.7 s, and 3 GB/s.)
 const LEAST: u64 = if cfg!(test) { 1 << 20 } else { 2 << 30 };
 
-/// The longest text for which it is done: there are at most 1,024 ranges, none of which may be longer than a part, and
-/// a sample is not exact.
+/// The longest text that goes to a device: there are at most 1,024 ranges, none of which may be longer than a part,
+/// and a sample is not exact.
 const MOST: u64 = 16 << 30;
 
 /// How long to wait for a device's memory after all text has come.
@@ -41,7 +41,7 @@ struct Pending {
     counts: Vec<Bucket>,
     /// Whether all of it has come.
     is_whole: bool,
-    /// The request that it be kept, until this is answered; and whether it is kept.
+    /// The request to keep it, until the request is answered; and whether it is kept.
     asked: Option<Ticket<bool>>,
     kept: Option<bool>,
 }
@@ -54,7 +54,7 @@ pub(super) struct Resident {
     permits: Vec<Permit>,
     opening: Option<Ticket<Option<Kept>>>,
     kept: Option<Kept>,
-    /// A part was not kept. Further parts would not be either, so no more text is taken.
+    /// A part was not kept. Further parts would not be kept either, so no more text is taken.
     is_closed: bool,
     /// How much text the memory holds.
     room: u64,
@@ -98,7 +98,7 @@ impl Resident {
         self.opening.is_none() && self.kept.is_none()
     }
 
-    /// Takes whole lines, or gives them back if the device or the host has no room for them.
+    /// Takes whole lines, or gives them back if the device or the host has no memory for them.
     pub fn push(&mut self, chunk: Piece) -> Result<Option<Piece>, Error> {
         let bytes = chunk.range.len() as u64;
         self.poll();
@@ -209,14 +209,14 @@ impl Resident {
         self.ask();
     }
 
-    /// All chunks that have come, to be partitioned by cores.
+    /// Returns all chunks that have come, to be partitioned by cores.
     pub fn into_chunks(mut self) -> Vec<Piece> {
         self.end_part();
         take(&mut self.parts).into_iter().flat_map(|part| Arc::unwrap_or_clone(part.chunks)).collect()
     }
 }
 
-/// Adds what a core has counted to its part.
+/// Adds a core's counts to the part that they belong to.
 fn count(parts: &mut [Pending], part: usize, counted: &Parted) -> Result<(), Error> {
     for (all, own) in parts[part].counts.iter_mut().zip(&counted.buckets) {
         all.end += own.end - own.start;

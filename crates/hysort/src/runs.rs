@@ -1,8 +1,8 @@
 //! Sorted runs in temporary files, and their merging within the available memory.
 //!
 //! A merge holds a line and a buffer of each run. If all of them together would take too much, some runs are merged
-//! into one in another file, then the next ones, until few enough are left for one merge. A range has at most as many
-//! lines of a length as its bytes allow, so text is written again only if lines are long and numerous.
+//! into one in another file, then the next ones, until few enough are left for one merge. The longer a range's lines
+//! are, the fewer it has, so text is written again only if lines are long and numerous.
 
 use super::limits::{Report, Temporary};
 use super::merge::merge_counted;
@@ -65,7 +65,7 @@ impl Runs {
         Ok(())
     }
 
-    /// How many of some runs can be merged at once.
+    /// How many of these runs, from the first on, can be merged at once.
     fn at_once(&self, runs: &[Run]) -> usize {
         let mut left = self.memory;
         let fits = runs.iter().take_while(|run| {
@@ -95,7 +95,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Merges runs to fewer ones in another file.
+    /// Merges runs into fewer ones in another file.
     fn round(&mut self, temporary: &mut Temporary) -> Result<(), Error> {
         let mut next = Spill::new(temporary().map_err(Error::Temporary)?);
         let (mut rest, mut runs) = (&self.runs[..], Vec::new());

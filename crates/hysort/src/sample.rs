@@ -58,7 +58,7 @@ impl Size {
         choose(sample, self.ranges as usize)
     }
 
-    /// The part that is kept of the first line of `text`, and whether it is the whole line.
+    /// The kept part of the first line of `text`, and whether this is the whole line.
     pub fn first_line(&self, text: &[u8], end: u8) -> (Vec<u8>, bool) {
         let cut = &text[..text.len().min(self.line + 1)];
         match Ends::new(cut, end).next() {
@@ -74,7 +74,7 @@ fn place(number: u64, total: u64) -> u64 {
     ((u128::from(mix(number + 1)) * u128::from(total)) >> 64) as u64
 }
 
-/// Splitters from lines all over a text.
+/// Chooses splitters from lines all over a text.
 pub(super) fn splitters(pieces: &[Piece], size: Size, end: u8) -> Splitters {
     let mut starts = Vec::with_capacity(pieces.len());
     let mut total = 0;

@@ -34,7 +34,7 @@ impl Shares {
         (self.memory / 64).clamp(1 << 12, 1 << 20) as usize
     }
 
-    /// A line that may be in a chunk. (When runs are merged, there is a line of each.)
+    /// The longest line in a chunk. (A merge of runs holds a line of each run.)
     pub fn line(self) -> usize {
         (self.memory / 256).clamp(1 << 12, 1 << 20) as usize
     }

@@ -19,8 +19,8 @@ use std::io::Write;
 /// Text up to this length is one range, if memory is not short.
 const SINGLE: u64 = 1 << 20;
 
-/// Texts at least this long are sampled before they are read, if the caller allows it: of shorter ones there are few
-/// ranges, and they are read in no time.
+/// Texts at least this long are sampled before they are read, if the caller allows it: shorter ones have few ranges,
+/// and are read in no time.
 const EXPECTED: u64 = 16 << 20;
 
 /// Sorts lines by their bytes, as they come in pieces.
@@ -169,7 +169,7 @@ impl ByteSorter {
         Ok(())
     }
 
-    /// From now on lines are grouped by range as they come, and go to files.
+    /// From now on, groups lines by range as they come; the ranges go to files.
     fn go_external(&mut self) -> Result<(), Error> {
         if self.long_bytes > 0 {
             self.spill_long()?;
@@ -178,7 +178,7 @@ impl ByteSorter {
         self.group(self.shares.ranges(), true)
     }
 
-    /// Groups the lines so far by this number of ranges; they go to files if memory is short.
+    /// Groups the lines so far by this number of ranges; they may go to files if `with_files`.
     fn group(&mut self, ranges: u64, with_files: bool) -> Result<(), Error> {
         let size = Size::new(ranges, self.shares.memory);
         let splitters = sample::splitters(&self.held, size, self.order.end_byte());

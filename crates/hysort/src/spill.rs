@@ -28,7 +28,7 @@ pub(super) struct Spilled {
 }
 
 impl Spilled {
-    /// The part of a file from one position on: bytes, and the sum of their lines.
+    /// The range in `bytes` bytes of a file from `from` on, whose lines have this sum.
     pub fn of(from: u64, bytes: u64, sum: u64) -> Spilled {
         Spilled { extents: vec![(from, bytes)], bytes, sum, ..Spilled::default() }
     }

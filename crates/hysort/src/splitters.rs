@@ -66,7 +66,7 @@ struct Tie {
 }
 
 impl Splitters {
-    /// Takes lines in order; each with whether it is heavy.
+    /// Takes lines in order, each with a flag that tells whether it is heavy.
     pub fn new(lines: Vec<(Vec<u8>, bool)>) -> Splitters {
         let splitters: Vec<Splitter> = lines
             .into_iter()
@@ -81,7 +81,7 @@ impl Splitters {
     }
 
     /// Makes the node of some splitters, and those below it. A node has fewer splitters than its parent, because the
-    /// parent's first and last have different keys, or its first one ends.
+    /// parent's first and last have different keys, or its first one ends there.
     fn node(&mut self, first: usize, end: usize, start: usize) -> usize {
         let (low, high) = (&self.splitters[first].line, &self.splitters[end - 1].line);
         let depth = start + common(&low[start..], &high[start..]);
@@ -166,7 +166,7 @@ impl Splitters {
         }
     }
 
-    /// As [`place`](Self::place), when the search in the root has been made.
+    /// Like [`place`](Self::place), after the search in the root.
     fn place_with(&self, (found, key): (usize, u64), text: &[u8], at: usize, len: usize) -> (usize, bool) {
         let Some(root) = self.nodes.last() else { return (0, false) };
         match self.decide(root, found, key, len) {

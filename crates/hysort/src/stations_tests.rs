@@ -50,7 +50,7 @@ fn one() -> One {
             }
             job.complete(Sorted::from(sorted));
         } else {
-            // Only cores code. Text that devices keep is tested in gpu_tests.rs.
+            // Only cores make the codes of keys. Text that devices keep is tested in gpu_tests.rs.
             job.decline();
         }
     })
@@ -137,7 +137,7 @@ fn a_fault_at_every_job() {
 
 const WRONGS: [Wrong; 5] = [Wrong::Empty, Wrong::Order, Wrong::Lost, Wrong::Twice, Wrong::Bit];
 
-/// A wrong answer is found, a core does the job again, it is counted, and the station gets no more work.
+/// A wrong answer is found and counted, a core does the job again, and the station gets no more work.
 #[test]
 fn wrong_answers_are_found() {
     quiet();

@@ -1,5 +1,5 @@
 //! Text that comes in pieces is not searched from its beginning for each piece: a line of twice the length takes about
-//! twice as many steps (at most 2.5 times; four times if it were), wherever it goes.
+//! twice as many steps (at most 2.5 times as many, not four times), wherever it goes.
 
 use crate::chunker::Chunker;
 use crate::keys::{Key, Keys, Sorter, merge};

@@ -26,7 +26,7 @@ pub struct Kept {
 
 /// A part that is kept.
 pub(super) struct Part {
-    /// Set until a core has partitioned them.
+    /// The part's text in its original order; empty once a core has partitioned it.
     pub chunks: Mutex<Vec<Piece>>,
     /// The start of each range in the kept text, and the end of the last one.
     pub starts: Vec<u64>,
@@ -51,7 +51,7 @@ impl StoredText {
         self.parts.iter().map(slice).filter(|slice| !slice.is_empty())
     }
 
-    /// Whether a lane has room for each of the ranges, together with its text in `parted`.
+    /// Whether each of the ranges, together with its text in `parted`, fits in a lane.
     pub fn fits(&self, parted: &[Parted]) -> bool {
         (0..self.splitters.buckets()).step_by(2).all(|number| {
             let host = parted.iter().map(|parted| parted.buckets[number]);
@@ -73,15 +73,15 @@ impl StoredText {
         self.slices(bucket).map(|slice| slice.end - slice.start).sum()
     }
 
-    /// The part of a range that is kept, if any of it is. Counts it.
+    /// The part of a range that is kept, if any of it is. Adds its counts to `range`.
     pub fn range(self: &Arc<Self>, bucket: usize, range: &mut Spilled) -> Option<StoredRange> {
         let ((lines, sum), bytes) = (self.counts[bucket], self.len_of(bucket));
         range.add(lines, sum, 0);
         (bytes > 0).then(|| StoredRange { text: Arc::clone(self), bucket, bytes, lines: range.lines })
     }
 
-    /// Appends the lines of a range, in any order, from the host's memory. The first core to need a part partitions it;
-    /// cores begin at different parts, so that they do not wait for each other.
+    /// Appends the lines of a range, in any order, from the host's memory. The first core to need a part partitions
+    /// it; cores mostly begin at different parts, so that few wait for each other.
     pub fn append(&self, bucket: usize, core: usize, partitioner: &mut Partitioner, text: &mut Vec<u8>) {
         let count = self.parts.len();
         for part in (0..count).map(|number| &self.parts[(number + 7 * core) % count]) {

@@ -98,7 +98,7 @@ impl LineTask for PartitionChunk {
         self.chunk.range.len() as u64
     }
 
-    /// Checking a partition is making it again, and the sums that a core made are checked once its lines have been
+    /// Checking a partition means making it again; the sums that a core made are checked once the lines have been
     /// sorted.
     fn is_to_be_checked(parted: &Parted) -> bool {
         !parted.own

@@ -142,8 +142,8 @@ pub(crate) fn mix(number: u64) -> u64 {
 /// A number for a line (without its end). Sums of them tell whether two texts have the same lines, in any order. The
 /// function is not secret, but a machine's errors are not made to fit it.
 ///
-/// Products of the halves of words, each with a number of its own added, added up and mixed once (NH: Black and others
-/// 1999). No step waits for the one before it.
+/// Adds a number to each half of each word, adds up the products of the halves, and mixes the sum once (NH: Black and
+/// others 1999). No step waits for the one before it.
 pub(crate) fn line_sum(line: &[u8]) -> u64 {
     line_sum_at(line, 0, line.len())
 }
@@ -173,7 +173,7 @@ fn sum_at(text: &[u8], at: usize, len: usize, add: impl Fn(&mut Words, &[u8])) -
     words.finish(last, len as u64)
 }
 
-/// Lines that are shorter are summed without the preparations that the words of longer ones are worth.
+/// Shorter lines are summed by simpler code, without preparations that pay only for longer ones.
 const FEW: usize = 32;
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -214,7 +214,7 @@ impl Words {
 
     #[inline(always)]
     fn add_each<'a>(&mut self, all: impl Iterator<Item = &'a [u8; 8]>) {
-        // In registers: most lines are short, and this is done for each of them.
+        // A copy in registers: most lines are short, and this is done for each of them.
         let mut words = self.clone();
         for word in all {
             words.sum = words.sum.wrapping_add(words.product(u64::from_le_bytes(*word)));
@@ -325,7 +325,7 @@ mod tests {
             }
         }
         assert_eq!(count, 40 + 8 * (0..40).sum::<usize>());
-        // The same words in other places, and zeros that differ from nothing only in length.
+        // The same words in another order, and zeros, which differ from no bytes only in length.
         assert_ne!(line_sum(b"aaaaaaaabbbbbbbb"), line_sum(b"bbbbbbbbaaaaaaaa"));
         assert_ne!(line_sum(b"ab"), line_sum(b"ab\0"));
     }

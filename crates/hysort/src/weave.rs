@@ -1,4 +1,4 @@
-//! Inserts long lines between the others as these are written.
+//! Inserts long lines between the other lines as those are written.
 
 use super::limits::Report;
 use super::long::{LongLine, LongLines};
@@ -8,14 +8,14 @@ use crate::error::Error;
 use std::io::{self, Write};
 use std::mem::take;
 
-/// Takes sorted lines and writes them on, with the long ones at their places. A line that is not long is at most a
-/// prefix of a long one, so a long line never equals one of the others. An error may carry one of this library
+/// Writes the sorted lines that it takes, and inserts the long ones. A line that is not long is at most a prefix of a
+/// long one, so a long line never equals one of the others. An error may carry one of this library
 /// ([`Error::carried`]).
 pub(super) struct Weave<'a, W> {
     to: &'a mut W,
     order: Order,
     long: LongLines,
-    /// The long lines that have been written.
+    /// How many long lines have been written or dropped.
     done: usize,
     /// A line that has no end yet.
     line: Vec<u8>,
@@ -29,7 +29,7 @@ pub(super) struct Weave<'a, W> {
 const HEAD: usize = 1 << 12;
 
 impl<'a, W: Write> Weave<'a, W> {
-    /// With these lines, in any order.
+    /// Takes the long lines, in any order.
     pub fn new(order: Order, mut long: LongLines, to: &'a mut W) -> Result<Self, Error> {
         long.sort()?;
         let (line, buffer) = (Vec::new(), Vec::new());
@@ -65,7 +65,7 @@ impl<'a, W: Write> Weave<'a, W> {
         }
     }
 
-    /// Writes a long line, which is the next one.
+    /// Writes the next long line.
     fn write_long(&mut self, line: LongLine) -> io::Result<()> {
         let (mut from, mut sum) = (0, LineSum::default());
         loop {
@@ -111,7 +111,7 @@ impl<'a, W: Write> Weave<'a, W> {
             let start = last_end(&text[..at], end).map_or(0, |before| before + 1);
             (start, Ends::new(&text[at..], end).next().map_or(text.len(), |after| at + after))
         };
-        // Lines that begin before `low` come before it, and those from `high` on come after it.
+        // Lines that begin before `low` come before the long line, and those from `high` on come after it.
         let (mut low, mut high) = (0, text.len());
         // In most texts no long line belongs here at all.
         let mut middle = text.len() - 1;

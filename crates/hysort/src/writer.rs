@@ -86,7 +86,7 @@ impl<'a, W: Write> RangeWriter<'a, W> {
             self.finish()?;
         }
         self.out.report.ranges += 1;
-        // The kept text is not in this memory, and is sorted in place.
+        // The kept text is not in the host's memory, and is sorted on the device.
         let (bytes, out) = (range.len() as u64, &mut self.out);
         let task = SortRange { range: Arc::new(range) };
         self.stored.submit(task, (), bytes, &mut |(), sorted| out.sorted(&sorted))
@@ -123,7 +123,7 @@ impl<'a, W: Write> RangeWriter<'a, W> {
         Ok(())
     }
 
-    /// Writes a line `lines` times, or once.
+    /// Writes a line `lines` times, or once if equal lines are dropped.
     pub fn equal(&mut self, line: &[u8], lines: u64) -> Result<(), Error> {
         if lines == 0 {
             return Ok(());

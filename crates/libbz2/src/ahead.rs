@@ -1,4 +1,4 @@
-//! Blocks that threads code or decode ahead of what the caller is given.
+//! Blocks that threads code or decode before their bytes are handed to the caller.
 
 use crate::alloc::{Memory, NoMemory};
 use crate::crew::{Job, Tools, Work, submit, threads};
@@ -33,7 +33,7 @@ pub struct Coded {
     pub bytes: Vec<u8>,
     /// The number of bits.
     pub bits: u64,
-    /// The length of the last code.
+    /// The length of the block's last code.
     pub last_code: u32,
 }
 
@@ -80,12 +80,12 @@ impl CodedAhead {
         })
     }
 
-    /// Whether all blocks are coded and gone.
+    /// Whether all blocks are coded and taken.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }
 
-    /// Whether no more blocks may be added before some are gone.
+    /// Whether no more blocks may be added before some are taken.
     pub fn is_full(&self) -> bool {
         self.jobs.len() >= JOBS * threads()
     }
@@ -100,18 +100,18 @@ impl CodedAhead {
         self.complete = false;
     }
 
-    /// Adds a block, which is the last one of a flush, or of the stream, if it is `complete`.
+    /// Adds a block; `complete` says that it is the last one of a flush, or of the stream.
     pub fn push(&mut self, block: Vec<u8>, crc: u32, complete: bool) {
         self.complete = complete;
         self.jobs.push_back((!block.is_empty()).then(|| Job::new(CodeBlock { block, crc })));
-        // A single block is for the caller's thread.
+        // If there is only one block, the caller's thread codes it.
         if self.jobs.len() > 1 {
             self.jobs.range(self.submitted..).flatten().for_each(submit);
             self.submitted = self.jobs.len();
         }
     }
 
-    /// Whether the first block is coded, or must be waited for.
+    /// Whether the first block is to be taken now: it is coded, or nothing can go on without it.
     pub fn is_next_due(&self) -> bool {
         let is_done = |job: &Option<Arc<Job<_>>>| job.as_ref().is_none_or(|job| job.is_done());
         self.jobs.front().is_some_and(|first| self.complete || self.is_full() || is_done(first))
@@ -208,7 +208,7 @@ impl View<'_> {
         Some(bytes)
     }
 
-    /// Whether `bytes` is what is at bit `from`.
+    /// Whether the bytes at bit `from` equal `bytes`.
     fn begins(&self, from: u64, bytes: &[u8]) -> bool {
         let from = ((from - self.first) / 8) as usize;
         let before = &self.before[from.min(self.before.len())..];
@@ -220,11 +220,11 @@ impl View<'_> {
 
 /// Blocks that are being decoded. Each begins at a magic in the input of some call and ends where the next magic is;
 /// the chain of blocks decides which magics were real. The caller's input counts as taken only when its text is handed
-/// out; until then each call gets it once more.
+/// out; until then each call gets it again.
 pub struct DecodedAhead {
     entries: VecDeque<Entry>,
     submitted: usize,
-    /// The bit where the block begins whose end is looked for, and the bit from which on.
+    /// The bit where the block begins whose end is being searched for, and the bit from which to search.
     open: u64,
     searched: u64,
     /// The search has met the end of the stream.
@@ -245,7 +245,7 @@ impl DecodedAhead {
         })
     }
 
-    /// The block that begins at bit `start`, if it was found in time and is regular, and its bytes in the view.
+    /// Returns the block that begins at bit `start`, if it was found in time, is regular, and `view` has its bytes.
     pub fn take(&mut self, view: View<'_>, start: u64, limit: u32) -> Option<Decoded> {
         while self.entries.front().is_some_and(|entry| entry.start < start) {
             self.drop_first();
@@ -257,7 +257,7 @@ impl DecodedAhead {
             (self.open, self.searched, self.met_end) = (start, start + MAGIC, false);
         }
         self.search(view, limit);
-        // A single block is for the caller's thread, without a copy.
+        // If there is only one block, the caller's thread decodes it, without a copy.
         if self.submitted == 0 && self.entries.len() < 2 || self.entries.front()?.start != start {
             return None;
         }
@@ -283,7 +283,7 @@ impl DecodedAhead {
         self.submitted = self.submitted.saturating_sub(1);
     }
 
-    /// Finds blocks whose ends are there, until there are enough.
+    /// Finds blocks whose ends are in the input, until there are enough.
     fn search(&mut self, view: View<'_>, limit: u32) {
         let input = view.first + 8 * view.before.len() as u64;
         let end = input + 8 * view.input.len() as u64;

@@ -1,10 +1,10 @@
 //! Memory from the caller of the library.
 //!
 //! `bz_stream` may name functions that allocate and free. The codec's memory is in ordinary vectors, so the library's
-//! global allocator routes: within [`Memory::window`], this thread's allocations come from the stream's `bzalloc`;
+//! global allocator decides: within [`Memory::window`], this thread's allocations come from the stream's `bzalloc`;
 //! outside, from malloc. A header before each allocation says what frees it. Inside a window there are only fallible
-//! reservations, so that a `bzalloc` that fails becomes `BZ_MEM_ERROR`. Some kilobytes of tables are allocated outside,
-//! from malloc; if that fails the process ends, as does every Rust program.
+//! reservations, so that a `bzalloc` that fails becomes `BZ_MEM_ERROR`. Some kilobytes of tables are allocated
+//! outside, from malloc; if that fails the process ends, as does every Rust program.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
@@ -41,7 +41,7 @@ impl Memory {
     /// malloc and free.
     pub const MALLOC: Memory = Memory { alloc: None, free: None, opaque: ptr::null_mut() };
 
-    /// Runs `reserve`, whose allocations are all of this memory.
+    /// Runs `reserve`, whose allocations all come from this memory.
     pub fn window<T>(self, reserve: impl FnOnce() -> T) -> T {
         if self.alloc.is_none() && self.free.is_none() {
             return reserve();
@@ -64,7 +64,7 @@ struct Header {
 }
 
 const HEADER: usize = size_of::<Header>();
-/// What malloc aligns to. `bzalloc` need not, but every one does.
+/// What malloc aligns to. `bzalloc` need not, but all known ones do.
 const ALIGN: usize = 16;
 
 struct Router;
@@ -145,7 +145,7 @@ pub fn place<T>(value: T, memory: Memory) -> Option<*mut T> {
     Some(Box::into_raw(one.into_boxed_slice()).cast())
 }
 
-/// Ends and frees what [`place`] has placed.
+/// Drops and frees what [`place`] has placed.
 ///
 /// # Safety
 /// `placed` comes from `place`, and is not used again.

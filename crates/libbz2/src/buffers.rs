@@ -9,7 +9,7 @@ fn over(dest: *mut c_char, room: u32, source: *mut c_char, len: u32) -> Stream {
     Stream { next_in: source, avail_in: len, next_out: dest, avail_out: room, ..Stream::new() }
 }
 
-/// The result of a call that had all of the input. If the stream is complete, `dest_len` gets its length.
+/// The result of a call that had all of the input. For a complete stream, `dest_len` gets the output's length.
 fn ended(code: c_int, stream: &Stream, dest_len: &mut c_uint) -> c_int {
     match code {
         BZ_OK if stream.avail_out > 0 => BZ_UNEXPECTED_EOF,

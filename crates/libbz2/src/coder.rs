@@ -39,7 +39,7 @@ pub struct Coder {
     out: BitWriter,
     /// Whether bytes of `out` are being handed out: no input is taken.
     emptying: bool,
-    /// How many bytes of `out` may be handed out, and have been.
+    /// How many bytes of `out` may be handed out, and how many have been.
     ready: usize,
     given: usize,
     /// The number of the block, counted from 1 as in bzip2: a flush without text counts.
@@ -117,7 +117,7 @@ impl Coder {
         self.expected == 0 && self.input.is_drained() && self.ahead.as_ref().is_none_or(CodedAhead::is_empty)
     }
 
-    /// Takes as much text, and hands out as many bytes, as possible. Returns whether there was any.
+    /// Takes as much text, and hands out as many bytes, as possible. Returns whether there were any.
     fn work(&mut self, stream: &mut Stream) -> Result<bool, NoMemory> {
         if self.ahead.is_some() {
             return self.work_ahead(stream);
@@ -151,7 +151,7 @@ impl Coder {
         }
     }
 
-    /// Hands out coded bytes. Returns false if there are none, or no room.
+    /// Hands out coded bytes. Returns false if there are none, or the caller's buffer is full.
     fn hand_out(&mut self, stream: &mut Stream) -> bool {
         let bytes = &self.out.whole_bytes()[self.given..self.ready];
         let count = stream.put(bytes);
@@ -179,7 +179,7 @@ impl Coder {
         Ok(taken > 0)
     }
 
-    /// Reserves all that coding the block takes, before anything changes.
+    /// Reserves all the memory that coding the block takes, before anything changes.
     fn reserve_block(&mut self) -> Result<(), NoMemory> {
         // A run that is held back may add five bytes.
         let len = self.input.block.len() + 5;
@@ -219,7 +219,7 @@ impl Coder {
         8
     }
 
-    /// Counts a block, which comes next.
+    /// Counts the next block.
     fn count_block(&mut self, crc: u32, len: usize) {
         self.combined = combine(self.combined, crc);
         if self.verbosity >= 2 {
@@ -228,7 +228,7 @@ impl Coder {
         }
     }
 
-    /// What has been written may be handed out, except the bits that are held back.
+    /// From now on all bits that have been written may be handed out, except those that are held back.
     fn end_block(&mut self, is_last: bool, mut held_back: u32) {
         if is_last {
             write_stream_end(&mut self.out, self.combined);
@@ -238,7 +238,7 @@ impl Coder {
             self.out.align();
             held_back = 0;
         }
-        // If nothing was written, the bytes that were held back remain so.
+        // If nothing was written, bytes that were held back stay held back.
         let changed = held_back > 0 || is_last;
         self.ready = if changed { ((self.out.bit_len() - u64::from(held_back)) / 8) as usize } else { 0 };
         self.given = 0;

@@ -5,7 +5,7 @@
 //! no thread has begun.
 //!
 //! **Forks.** A child has none of its parent's threads, and a thread may have held the lock. So the child makes a crew
-//! of its own, and does again all jobs that its parent made, from their input, which is kept.
+//! of its own, and repeats all jobs that its parent made, from their input, which is kept.
 
 use crate::fast::Fast;
 use hybz::internals::codec::Encoder;
@@ -24,8 +24,8 @@ const IDLE: Duration = Duration::from_secs(1);
 /// The most threads that a process gets.
 const MAX_THREADS: usize = 256;
 
-/// How many threads may work: 1 for none but the caller's. `HYBZ_THREADS` says it, 0 for all cores, and is ignored
-/// in programs that run with more rights than the user who started them.
+/// How many threads may work: 1 means only the caller's. `HYBZ_THREADS` sets the number, 0 for all cores; it is
+/// ignored in programs that run with more rights than the user who started them.
 pub fn threads() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);
     match THREADS.load(Relaxed) {
@@ -60,11 +60,11 @@ fn asked_for() -> usize {
 /// What a thread keeps from job to job.
 #[derive(Default)]
 pub struct Tools {
-    /// For blocks that are coded, which need room for twice their length.
+    /// For coding blocks, which needs a buffer of twice their length.
     pub encoder: Option<Encoder>,
-    /// That room.
+    /// That buffer.
     pub block: Vec<u8>,
-    /// For blocks that are decoded.
+    /// For decoding blocks.
     pub fast: Option<Fast>,
 }
 
@@ -78,7 +78,7 @@ pub trait Work: Send + Sync + 'static {
 
 /// It has not begun.
 const WAITING: u32 = 0;
-/// A thread or its waiter does it.
+/// A thread or its waiter is doing it.
 const BEGUN: u32 = 1;
 /// Its output is there, or has been taken.
 const DONE: u32 = 2;
@@ -92,8 +92,8 @@ pub struct Job<W: Work> {
     output: UnsafeCell<Option<W::Output>>,
 }
 
-// SAFETY: `output` is touched by the one who has set `state` to BEGUN, until it is DONE; then by the one who waits. In
-// the child of a fork nobody reads it: `wait` compares `forks`.
+// SAFETY: `output` is touched only by the thread that has set `state` to BEGUN, until it is DONE; then only by the
+// waiter. In the child of a fork nobody reads it: `wait` compares `forks`.
 unsafe impl<W: Work> Sync for Job<W> {}
 // SAFETY: the work and its output may be sent.
 unsafe impl<W: Work> Send for Job<W> {}
@@ -110,7 +110,7 @@ impl<W: Work> Job<W> {
         &self.work
     }
 
-    /// Whether waiting for it takes no time.
+    /// Whether waiting for it returns at once.
     pub fn is_done(&self) -> bool {
         self.state.load(Acquire) == DONE
     }
@@ -129,7 +129,7 @@ impl<W: Work> Job<W> {
     /// Its output, made by a thread or else here. A second call does the work again, as does the child of a fork.
     pub fn wait(self: &Arc<Self>, tools: &mut Tools) -> W::Output {
         if self.forks != FORKS.load(Relaxed) {
-            // A thread of the parent's may have written a part of the output, whatever the state says.
+            // A thread of the parent may have written a part of the output, whatever the state says.
             return self.work.run(tools);
         }
         if self.begin() {
@@ -165,7 +165,7 @@ impl<W: Work> Task for Job<W> {
     }
 }
 
-/// The threads, and what they do.
+/// The threads, and their queue of jobs.
 struct Crew {
     forks: u32,
     shared: Mutex<Shared>,
@@ -180,7 +180,7 @@ struct Shared {
     idle: usize,
 }
 
-/// How often this process's line of ancestors has forked since they used a crew.
+/// How often this process's ancestors have forked, counted from the first use of a crew.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 static CREW: AtomicPtr<Crew> = AtomicPtr::new(ptr::null_mut());
 
@@ -192,15 +192,15 @@ extern "C" fn count_fork() {
 fn crew() -> &'static Crew {
     let forks = FORKS.load(Relaxed);
     let current = CREW.load(Acquire);
-    // SAFETY: a crew that was published stays: in the child of a fork a thread may have held its lock.
+    // SAFETY: a published crew is never freed: in the child of a fork a thread may have held its lock.
     if let Some(crew) = unsafe { current.as_ref() }
         && crew.forks == forks
     {
         return crew;
     }
     if current.is_null() {
-        // SAFETY: the function is there as long as the process: the library is linked with `-z nodelete`. Without
-        // memory for the entry there is no thread either.
+        // SAFETY: the function exists as long as the process: the library is linked with `-z nodelete`. If there is no
+        // memory to register it, no thread can be made either.
         unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
     }
     let crew = Crew { forks, shared: Mutex::default(), work: Condvar::new(), done: Condvar::new() };
@@ -209,7 +209,7 @@ fn crew() -> &'static Crew {
         // SAFETY: it is never freed.
         Ok(_) => unsafe { &*crew },
         Err(other) => {
-            // SAFETY: it was not published, and the other one is never freed.
+            // SAFETY: this crew was not published, and the other one is never freed.
             unsafe {
                 drop(Box::from_raw(crew));
                 &*other
@@ -223,12 +223,12 @@ impl Crew {
         self.shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The job is no longer in the queue.
+    /// Removes the job from the queue.
     fn forget(&self, job: *const ()) {
         self.lock().queue.retain(|task| Arc::as_ptr(task).cast() != job);
     }
 
-    /// A thread's life.
+    /// The main loop of a thread.
     fn live(&self) {
         let mut tools = Tools::default();
         let mut shared = self.lock();
@@ -253,7 +253,7 @@ impl Crew {
     }
 }
 
-/// Gives a job to the threads, of which another is made if all work.
+/// Gives a job to the threads; makes another thread if all are busy.
 pub fn submit<W: Work>(job: &Arc<Job<W>>) {
     let crew = crew();
     let mut shared = crew.lock();
@@ -267,7 +267,7 @@ pub fn submit<W: Work>(job: &Arc<Job<W>>) {
     crew.work.notify_one();
 }
 
-/// Makes a thread to which no signal comes. Returns false if there is none to be had.
+/// Makes a thread that gets no signals. Returns false if it cannot be made.
 fn spawn(crew: &'static Crew) -> bool {
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// In the child of a fork, what a thread of the parent's has begun to write, or has written, is not read.
+    /// The child of a fork does not read what a thread of the parent has written, completely or in part.
     #[test]
     fn outputs_of_a_parents_threads() {
         for state in [BEGUN, DONE] {

@@ -15,7 +15,7 @@ use hybz::internals::codec::header::Bz2BlockHeader;
 use hybz::internals::crc::{Crc, combine};
 use std::ffi::c_int;
 
-/// The sizes of the pieces in which input is taken: the first piece of a block is small, because the block may be.
+/// The sizes in which input is taken: a block's first piece is small, because the block may be small.
 const FIRST_PIECE: usize = 4 << 10;
 const PIECE: usize = 64 << 10;
 
@@ -23,14 +23,14 @@ const PIECE: usize = 64 << 10;
 // The variants may differ in size: a stream has only one value.
 #[allow(clippy::large_enum_variant)]
 enum Stage {
-    /// The bytes of a stream's header, of which some have been read.
+    /// The stream's header, of which this many bytes have been read.
     Magic(usize),
     Header,
     Codes,
     /// Codes, symbol by symbol.
     PlainCodes(Box<Plain>),
     Text,
-    /// Text made as there is room, and its CRC so far.
+    /// Text made piece by piece for the caller's buffer, and its CRC so far.
     PlainText(Box<Plain>, Crc),
     Failed(c_int),
     Ended,
@@ -153,7 +153,7 @@ impl Decoder {
         self.position += len as u64;
     }
 
-    /// Where a block begins: takes it if a thread has decoded it, and the caller has its bytes.
+    /// At the start of a block: takes the block if a thread has decoded it, and the caller has its bytes.
     fn take_ahead(&mut self, stream: &mut Stream) {
         if !self.may_look_ahead || !matches!(self.stage, Stage::Header) || stream.avail_in == 0 {
             return;
@@ -196,7 +196,7 @@ impl Decoder {
         self.at %= 8;
     }
 
-    /// Gives the caller back what lies after the next bit's byte.
+    /// Gives the bytes after the next bit's byte back to the caller.
     ///
     /// A block's end is found in the call that brings its last byte. But the fast decoder notices damage only when
     /// its group is complete: by then earlier calls may have taken bytes after it, and these stay taken.
@@ -337,7 +337,7 @@ impl Decoder {
             stream.put(&room[..count]);
             match next {
                 Next::Damage => {
-                    // Of such a block bzip2's library counts the text of this call only if its slow decoders made it.
+                    // For such a block bzip2's library counts this call's text only if its slow decoders made it.
                     if !self.small && !self.header.randomised {
                         stream.skip_output(i64::from(stream.avail_out) - i64::from(before));
                     }

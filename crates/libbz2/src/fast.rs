@@ -1,6 +1,6 @@
 //! The fast decoder of a block: the codec's steps, a few groups of codes at a time, as far as the input reaches.
 //!
-//! It decides nothing: a block that is irregular in any way is decoded again, symbol by symbol (`plain`).
+//! Its verdict is never final: a block that is irregular in any way is decoded again, symbol by symbol (`plain`).
 
 use crate::alloc::Memory;
 use crate::plain::next_symbol;
@@ -51,11 +51,11 @@ pub struct Fast {
     given: usize,
 }
 
-/// The most bits that eight groups have, and the 64 at which the reader may look after them.
+/// The most bits that eight groups have, plus the 64 after them that the reader may look at.
 const PLENTY: u64 = (8 * GROUP as u64) * MAX_CODE as u64 + 64;
 
 impl Fast {
-    /// A decoder without memory.
+    /// A decoder that has no memory yet.
     pub fn new() -> Self {
         Fast {
             groups: GroupDecoder::default(),
@@ -112,8 +112,8 @@ impl Fast {
         }
     }
 
-    /// Whether what is there of the next group, from bit `at` on, is damaged: `read` looks at whole groups only, but a
-    /// stream may end there, and bzip2's library has looked at each code by then.
+    /// Whether the available part of the next group, from bit `at` on, is damaged: `read` looks at whole groups only,
+    /// but a stream may end there, and bzip2's library has looked at each code by then.
     pub fn sees_damage(&self, header: &Bz2BlockHeader, data: &[u8], at: u64) -> bool {
         let Some(&selector) = header.selectors.get(self.group) else { return true };
         let codes = CanonicalCodes::new(&header.lengths[usize::from(selector)][..header.alphabet()]);
@@ -173,7 +173,7 @@ impl Fast {
                 Ok(Err(_)) => {}
             }
         }
-        // The block is nearly all runs, and its text too long: the other decoder makes it as there is room.
+        // The block is nearly all runs, and its text too long: the other decoder makes it piece by piece.
         Reading::Irregular
     }
 
@@ -187,7 +187,7 @@ impl Fast {
         std::mem::take(&mut self.text)
     }
 
-    /// Hands this text out.
+    /// Sets the text to hand out.
     pub fn give_text(&mut self, text: Vec<u8>) {
         (self.text, self.given) = (text, 0);
     }

@@ -49,7 +49,7 @@ pub struct HeaderReader {
     /// The number of selectors, and how many have been read.
     selectors: usize,
     selector: usize,
-    /// The tables by when they were last selected.
+    /// The tables, the last selected one first.
     list: [u8; MAX_TABLES],
     table: usize,
     symbol: usize,
@@ -171,7 +171,7 @@ impl HeaderReader {
         Some(Step::Going)
     }
 
-    /// One bit of a code length: whether it is complete.
+    /// Reads one bit of a code length, which says whether the length is complete.
     fn length(&mut self, bits: &mut SliceBits<'_>, header: &mut Bz2BlockHeader) -> Option<Step> {
         if !(1..=MAX_CODE.into()).contains(&self.length) {
             return Some(Step::Damaged);

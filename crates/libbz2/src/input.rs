@@ -1,6 +1,6 @@
-//! The first step of coding: text to the run-length-coded bytes of a block, and the place where bzip2 ends it.
+//! The first step of coding: makes the run-length-coded bytes of a block from text, and ends it where bzip2 does.
 //!
-//! bzip2 holds the last run back until a byte that differs comes, and looks whether the block is full before it takes
+//! bzip2 holds the last run back until a byte that differs comes, and checks whether the block is full before it takes
 //! each byte. Stretches without runs of four are copied as a whole here, up to the last place at which the block
 //! cannot be full.
 

@@ -10,7 +10,7 @@
 //! | `buffers`, `file` | the functions for buffers and for files |
 //! | `say` | messages of a stream with `verbosity` |
 //!
-//! Without `HYBZ_THREADS` nothing here has a thread. Nothing unwinds: the profile `libbz2` aborts on a panic.
+//! Without `HYBZ_THREADS` nothing here starts a thread. Nothing unwinds: the profile `libbz2` aborts on a panic.
 
 #[macro_use]
 mod say;
@@ -95,7 +95,7 @@ unsafe fn end(stream: *mut Stream, is_mine: fn(&State) -> bool) -> c_int {
         Some((stream, state)) if is_mine(state) => {
             let placed: *mut State = state;
             stream.state = std::ptr::null_mut::<c_void>();
-            // SAFETY: `begin` has placed it, and the stream no longer has it.
+            // SAFETY: `begin` has placed the state, and the stream no longer has it.
             unsafe { unplace(placed) };
             BZ_OK
         }

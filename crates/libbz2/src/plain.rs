@@ -1,7 +1,7 @@
-//! The decoder symbol by symbol: for `small`, and for every block that the fast one does not take.
+//! The decoder symbol by symbol: for `small`, and for every block that the fast decoder does not take.
 //!
-//! It follows bzip2 1.0.8 in what it accepts, as the codec's reference decoder does, but stops wherever the input ends,
-//! and makes text only as there is room. A row of the inverse BWT takes 20 bits, as in bzip2's library.
+//! It follows bzip2 1.0.8 in what it accepts, as the codec's reference decoder does, but stops wherever the input
+//! ends, and makes only as much text as fits. A row of the inverse BWT takes 20 bits, as in bzip2's library.
 
 use crate::alloc::Memory;
 use hybz::internals::bits::{BitSource, SliceBits};
@@ -74,7 +74,7 @@ pub struct Plain {
     /// A run of rows: its length, and the weight of its next digit.
     run: u32,
     weight: u32,
-    /// The last column until its end is known; then T.
+    /// The last column until its end is known; then the links T.
     rows: Rows,
     /// The number of rows, when it is known.
     len: usize,
@@ -253,8 +253,8 @@ impl Plain {
                     return (at, Next::Text);
                 }
             }
-            // A run at the end may lack its length. bzip2 takes it from where the block begins, and calls the block
-            // damaged after that run.
+            // A run at the end may lack its length. bzip2 then reads it from the beginning of the block, and calls the
+            // block damaged after that run.
             if self.used > self.len {
                 return (at, Next::Damage);
             }

@@ -1,6 +1,6 @@
-//! What a stream with `verbosity` says, on C's `stderr`.
+//! The messages of a stream with `verbosity`, on C's `stderr`.
 //!
-//! That is the caller's: it may be buffered, redirected by `freopen` or closed. Rust's macros would bypass all
+//! It belongs to the caller: it may be buffered, redirected by `freopen` or closed. Rust's macros would bypass all
 //! that, and panic if they cannot write.
 
 use libc::FILE;

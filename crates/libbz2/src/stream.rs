@@ -91,7 +91,7 @@ impl Stream {
         Memory { alloc: self.bzalloc, free: self.bzfree, opaque: self.opaque }
     }
 
-    /// The input that is there. It belongs to the caller, so its lifetime is not the stream's.
+    /// The input of the current call. It belongs to the caller, so its lifetime is not the stream's.
     pub fn input<'a>(&self) -> &'a [u8] {
         if self.avail_in == 0 {
             return &[];

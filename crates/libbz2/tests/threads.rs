@@ -84,7 +84,7 @@ fn text(rng: &mut Rng, len: usize) -> Vec<u8> {
     (shape(name).make)(len)
 }
 
-/// Codes a text in pieces with rooms, with flushes, and notes how many bytes were there when each flush was complete.
+/// Codes a text in pieces, into small buffers, with flushes; notes how many bytes were there after each flush.
 struct Coding<'a> {
     session: Session<'a>,
     text: &'a [u8],
@@ -95,7 +95,7 @@ impl<'a> Coding<'a> {
         Coding { session: Session::coder(library, level), text }
     }
 
-    /// Gives `len` bytes of the text, until they are taken (0), flushed (1) or the end of the stream (2).
+    /// Gives `len` bytes of the text, until they are taken (0), flushed (1) or the stream ends (2).
     fn finish(&mut self, action: c_int, len: usize, rng: &mut Rng) {
         let (mut piece, rest) = self.text.split_at(len.min(self.text.len()));
         self.text = rest;
@@ -132,7 +132,7 @@ impl<'a> Coding<'a> {
     }
 }
 
-/// The bytes of a text with flushes that depend on `seed`, where each of them ended, and the number of calls.
+/// The bytes of a text with flushes that depend on `seed`, where each flush ended, and the number of calls.
 fn code(library: &Library, text: &[u8], seed: u64) -> (Vec<u8>, Vec<usize>, usize) {
     let (mut plan, mut rooms) = (Rng(seed), Rng(seed + 1));
     let level = 1 + plan.below(9) as c_int;
@@ -163,8 +163,8 @@ fn calls() -> usize {
     std::env::var("HYBZ_LIBBZ2_CALLS").map_or(5_000, |calls| calls.parse().unwrap())
 }
 
-/// At least ten texts and at least `left` calls: the same bytes, and flushes that end at the same places. (Call by call
-/// it is not the same: the bytes of a full block come in a later call.) And the same text back.
+/// At least ten texts and at least `left` calls: the same bytes, and flushes that end at the same offsets. (Call by
+/// call it is not the same: the bytes of a full block come in a later call.) And the same text back.
 fn calls_the_same(mut left: usize) {
     let Some(theirs) = theirs() else {
         return skip_named(Need::Peers, "threads::the_same", "the system has no libbz2.so.1.0");

@@ -53,7 +53,7 @@ pub(super) mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// Decodes a block byte by byte. The result says whether it is valid and fills `text`.
+    /// Decodes a block byte by byte. Returns whether it is valid and its text fills `text`.
     pub fn decode(coded: &[u8], text: &mut [u8]) -> bool {
         let (mut to, room) = (0, text.len());
         let copy = |literals: &[u8], distance: usize, match_len: usize| {
@@ -67,7 +67,7 @@ pub(super) mod tests {
         sequences(coded, room, copy) == Some(room)
     }
 
-    /// The text of a block, if it is valid. It is also that of `lz4_flex`, where that accepts the block.
+    /// The text of a block, if it is valid. `lz4_flex` gives the same text if it accepts the block.
     fn text(coded: &[u8], most: usize) -> Option<Vec<u8>> {
         let len = sequences(coded, most, |_, _, _| ())?;
         let mut text = vec![0xaa; len];

@@ -58,7 +58,7 @@ impl StripDecoder {
         self.decode_strip(coded, text).map_err(damage)
     }
 
-    /// [`decode`](Self::decode), with the damage as other parts of the library take it.
+    /// [`decode`](Self::decode), which returns damage in the form that other parts of the library take.
     pub(crate) fn decode_strip(&mut self, coded: &[u8], text: &mut [u8]) -> Result<(), Flaw> {
         assert!(u32::try_from(text.len()).is_ok(), "a strip of 4 GiB");
         let found = if is_old(coded) {
@@ -106,7 +106,7 @@ impl<const OLD: bool> Strip<'_, OLD> {
         if bits >= MIN_BITS as usize && !text.is_empty() && !matches!(self.code(0, MIN_BITS), CLEAR | END) {
             return Err(Flaw::LzwStart);
         }
-        // Up to here there is room for the fast copy; `string` checks its length.
+        // Up to here the fast copy stays in the buffer; `string` checks its length.
         let fast = text.len().saturating_sub(SLACK);
         'cleared: loop {
             let (mut number, mut width) = (0, MIN_BITS);

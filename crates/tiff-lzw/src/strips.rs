@@ -89,7 +89,7 @@ struct Ordered<T: Task, I: Iterator<Item = (u64, T)>, C> {
     client: Client,
     /// Tasks, and their bytes of input.
     tasks: Fuse<I>,
-    /// The next task, if there was no room for it.
+    /// The next task, if the budget had no memory for it.
     next: Option<(u64, T)>,
     /// The charge for a task and its output.
     charge: C,
@@ -98,7 +98,7 @@ struct Ordered<T: Task, I: Iterator<Item = (u64, T)>, C> {
     number: u64,
 }
 
-/// The memory that a strip takes in addition to its bytes: its place in the queues.
+/// The memory that a strip takes in addition to its bytes: its entries in the queues.
 const PLACE: u64 = 512;
 
 impl<T: Task, I: Iterator<Item = (u64, T)>, C: Fn(&T) -> u64> Ordered<T, I, C> {
@@ -107,7 +107,7 @@ impl<T: Task, I: Iterator<Item = (u64, T)>, C: Fn(&T) -> u64> Ordered<T, I, C> {
         Ordered { client: pool.client(), tasks: tasks.fuse(), next, charge, pending, number: 0 }
     }
 
-    /// Submits tasks as long as there is room, but at least one, if there is any.
+    /// Submits tasks as long as the budget allows, but at least one, if there is any.
     fn submit(&mut self) {
         while let Some((bytes, task)) = self.next.take().or_else(|| self.tasks.next()) {
             let charge = (self.charge)(&task) + PLACE;

@@ -1,4 +1,4 @@
-//! Compares the decoder of strips with its twin, which `device_tests` does with noise and damage, too.
+//! Compares the decoder of strips with its twin, as `device_tests` does, too, with noise and damage.
 
 use crate::{StripDecoder, StripEncoder, plain};
 use hybz::internals::Flaw;

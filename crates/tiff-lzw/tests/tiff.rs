@@ -2,7 +2,7 @@
 
 #[path = "../examples/tiff_lzw/tiff.rs"]
 mod tiff;
-// Depends on `tiff`, of which it makes an image.
+// Depends on the module `tiff`, because it makes a `tiff::Image`.
 #[path = "../examples/tiff_lzw/pnm.rs"]
 mod pnm;
 

@@ -1,4 +1,4 @@
-// Uses all of hybz.h, and the system's libbz2 in the same process as a judge: check PLACE.bz2 BYTES [fork]
+// Uses all of hybz.h, and checks it with the system's libbz2 in the same process: check PLACE.bz2 BYTES [fork]
 #define _POSIX_C_SOURCE 200809L
 #include <hybz.h>
 
@@ -42,7 +42,7 @@ static Bytes make_text(size_t len) {
 
 static int same(Bytes a, Bytes b) { return a.len == b.len && (a.len == 0 || memcmp(a.bytes, b.bytes, a.len) == 0); }
 
-// libbz2's bytes at each level are hybz's, and each decompresses the other's.
+// At levels 1, 5 and 9 libbz2 and hybz write the same bytes, and each library decompresses the other's.
 static void like_libbz2(void) {
     for (int level = 1; level <= 9; level += 4) {
         unsigned theirs_len = text.len + text.len / 100 + 600, back_len = text.len;
@@ -63,7 +63,7 @@ static void like_libbz2(void) {
     }
 }
 
-// What a stream makes of an input in pieces of `piece` bytes, with room for `room` bytes a call.
+// The output of a stream for an input in pieces of `piece` bytes, with a buffer of `room` bytes for each call.
 static Bytes through(hybz_stream *stream, Bytes input, size_t piece, size_t room, int32_t action) {
     const size_t most = 2 * text.len + room + 1000;
     Bytes out = {malloc(most), 0};
@@ -103,7 +103,7 @@ static void *streams(void *unused) {
     return unused;
 }
 
-// A compressor that is flushed makes the same bytes whatever its room, and what it has flushed can be read.
+// A compressor that is flushed makes the same bytes whatever its buffer's size, and what it has flushed can be read.
 static void flushes(void) {
     Bytes made[2];
     for (int i = 0; i < 2; i++) {

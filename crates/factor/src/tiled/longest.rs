@@ -1,24 +1,24 @@
 //! The longest earlier occurrence at each position, in text order.
 //!
-//! If position i has a common prefix with a neighbour, then position i + 1 has it with its neighbour on the same side,
-//! less one byte: the neighbour's successor begins earlier than i + 1 and is on the same side of it in sorted order,
-//! and the neighbour of i + 1 is at least as near (the Phi rule). A thread that handles a run of consecutive positions
-//! therefore compares each byte once or twice, except at its first position, about which it knows nothing. In a text of
-//! equal bytes that first comparison would be as long as the text, for each thread.
+//! If position i shares n bytes with a neighbour, then position i + 1 shares n - 1 or more with its neighbour on the
+//! same side: the neighbour's successor begins earlier than i + 1 and is on the same side of it in sorted order, and
+//! the neighbour of i + 1 is at least as near (the Phi rule). A thread that handles a run of consecutive positions
+//! therefore compares each byte once or twice, except at its first position, about which it knows nothing. In a text
+//! of equal bytes that first comparison would be as long as the text, for each thread.
 //!
-//! The same rule holds over any distance d, less d bytes. The positions therefore form levels: each 128th position,
-//! each 128th of those, and so on, up to a level that one thread handles alone. Work begins at this highest level and
-//! goes downwards, and each thread begins with the result that the level above found for its first position. All
-//! comparisons of a level, for one side, then take at most twice the length of the text: each byte once, and again the
-//! bytes that the steps lose. A single comparison may be as long as half the text, if the second half repeats the
-//! first. The kernel gives such comparisons to warps and CTAs, and can usually end them early: if the neighbours
-//! continue together, the rest of a comparison that reaches the next run's first position is known there.
+//! The same holds over any distance d, with n - d instead of n - 1. The positions therefore form levels: each 128th
+//! position, each 128th of those, and so on, up to a level that one thread handles alone. Work begins at this highest
+//! level and goes downwards, and each thread begins with the result that the level above found for its first position.
+//! All comparisons of a level, for one side, then take at most twice the length of the text: each byte once, and again
+//! the bytes that the steps lose. A single comparison may be as long as half the text, if the second half repeats the
+//! first. The kernel gives such comparisons to warps and CTAs, and can usually end them early: a comparison that
+//! reaches the next run's first position can use its result, if that position's neighbour is at the same distance.
 
 use super::Sizes;
 use crate::neighbours::{NONE, Pair};
 use crate::parse::common;
 
-/// The longest earlier occurrence of a position: its place and its length. On a tie, the occurrence at the smaller
+/// The longest earlier occurrence of a position: its offset and its length. On a tie, the occurrence at the smaller
 /// suffix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Earlier {
@@ -41,7 +41,7 @@ pub struct Work {
 /// The longest earlier occurrence of each position; `ranks` and `pairs` (by rank) belong to the same text.
 pub fn longest(text: &[u8], ranks: &[u32], pairs: &[Pair], sizes: &Sizes) -> (Vec<Earlier>, Work) {
     let (len, run) = (text.len(), sizes.run);
-    // The distances of the levels: each is a thread's run on the level below it.
+    // The distance between positions on each level: the length of a thread's run on the level below.
     let mut strides = vec![1];
     while let Some(&last) = strides.last().filter(|&&last| len.div_ceil(last) > run) {
         strides.push(last * run);
@@ -58,7 +58,7 @@ pub fn longest(text: &[u8], ranks: &[u32], pairs: &[Pair], sizes: &Sizes) -> (Ve
                 let at = (thread * run + number) * stride;
                 let pair = pairs[ranks[at] as usize];
                 for (len, neighbour) in lens.iter_mut().zip(pair) {
-                    // The first of a run is known. (On the first level, that is position 0.)
+                    // The result at the first position of a run is known. (On the first level, that is position 0.)
                     let least = if number > 0 { len.saturating_sub(stride as u32) } else { *len };
                     *len = match neighbour {
                         NONE => 0,

@@ -8,7 +8,7 @@
 //! | [`path`] | `cuda/path.cu`: which positions begin a factor: within pieces, groups of pieces, and all | each piece |
 //!
 //! No thread waits for another within a step; a step reads only the results of earlier steps. All steps take linear
-//! work for any text: no thread begins a long comparison that another one has made (see [`longest`]).
+//! work for any text: no thread repeats a long comparison that another thread has made (see [`longest`]).
 
 pub mod longest;
 pub mod neighbours;

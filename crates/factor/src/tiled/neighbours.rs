@@ -29,8 +29,7 @@ pub fn by_rank(suffixes: &[i32], sizes: &Sizes) -> Vec<Pair> {
     pairs
 }
 
-/// The minima of a tile. Node 1 is the root, the children of node k are 2k and 2k + 1, and the last ones are the
-/// values.
+/// The minima of a tile. Node 1 is the root, the children of node k are 2k and 2k + 1, and the leaves are the values.
 struct Tile(Vec<i32>);
 
 impl Tile {
@@ -67,7 +66,7 @@ impl Tile {
         None
     }
 
-    /// Of the values under `node` that are smaller, the nearest to the node's right end (1) or left end (0).
+    /// The smaller value under `node` that is nearest to the node's right end (1) or left end (0).
     fn down(&self, mut node: usize, value: i32, end: usize) -> i32 {
         while node < self.0.len() / 2 {
             let near = 2 * node + end;

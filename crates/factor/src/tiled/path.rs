@@ -2,7 +2,7 @@
 //! factor.
 //!
 //! In shared memory, a piece's threads compute, from the piece's end to its beginning, where the path from each of its
-//! positions leaves the piece. The same is done over groups of pieces. The path from 0 then takes one step for each
+//! positions leaves the piece. The same is done for groups of pieces. The path from 0 then takes one step for each
 //! group; after that, in all groups at the same time, one step for each piece; and finally all pieces mark their
 //! positions on the path at the same time.
 
@@ -38,7 +38,7 @@ pub fn marks(earlier: &[Earlier], sizes: &Sizes) -> Vec<bool> {
             exits[at - begin] = if next < end { exits[next - begin] } else { next as u32 };
         }
     }
-    // A block of threads for each group handles its pieces from the last one on, and all positions of a piece at the
+    // A block of threads for each group handles its pieces from last to first, and all positions of a piece at the
     // same time.
     let mut after_group = after_piece.clone();
     for (number, exits) in after_group.chunks_mut(group).enumerate() {

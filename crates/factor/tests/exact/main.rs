@@ -1,5 +1,5 @@
-//! Exact LZ77 factors: of short texts by the definition; of long ones and of files by the algorithm for GPUs, and as
-//! many as another program finds.
+//! Compares exact LZ77 factors of short texts with the definition, of long texts and files with the algorithm for
+//! GPUs, and their number with another program's.
 
 mod tiled;
 mod twins;
@@ -55,8 +55,8 @@ fn by_the_definition() {
 
 #[test]
 fn small_texts_in_full() {
-    // All strings of up to nine letters over an alphabet of two, with the smallest and the largest byte: an end mark
-    // that is a byte of the text would show.
+    // All strings of up to nine letters over alphabets of two, with the smallest and the largest byte: they would show
+    // an end mark that is taken for a byte of the text.
     for len in 0..10 {
         for bits in 0..1u32 << len {
             for letters in [[0, 1], [0, 255], [254, 255]] {
@@ -91,7 +91,7 @@ fn known_measures() {
     assert_eq!(parts(b"x"), (0.0, 2, 1, 1));
     // An `a`, and a copy of all the rest; the transform is aaa..., followed by the mark.
     assert_eq!(parts(&[b'a'; 1000]), (0.0, 2, 2, 999));
-    // Transform of mississippi and its mark: i p s s m $ p i s s i i; m i s s issi p p i.
+    // The transform of mississippi and its mark: i p s s m $ p i s s i i; its factors: m i s s issi p p i.
     let (entropy, runs, factors, longest) = parts(b"mississippi");
     assert!((entropy - 1.823_067).abs() < 1e-6, "{entropy}");
     assert_eq!((runs, factors, longest), (9, 8, 4));
@@ -151,7 +151,7 @@ fn what_cannot_be_expanded() {
     assert_eq!(expand([letter, copy(0, 9), copy(3, 2)]).expect("good"), [7; 12]);
 }
 
-/// A text of 2^31 bytes is refused before anything is taken for it. Its pages are never touched.
+/// A text of 2^31 bytes is refused before memory is allocated for it. Its pages are never touched.
 #[test]
 fn too_long() {
     let text = vec![0u8; MAX_TEXT + 1];
@@ -184,7 +184,7 @@ fn numbers_of_factors() {
     if files.is_empty() {
         skip_part(Need::Shared, "no ../shared/data");
     }
-    // `dickens` and `nci`, of 10 and 33 MB, take longer than all others.
+    // `dickens` and `nci`, of 10 and 33 MB, take longer than all other files.
     files
         .iter()
         .filter(|(_, text)| long() || text.len() < 8_000_000)

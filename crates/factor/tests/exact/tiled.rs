@@ -62,7 +62,7 @@ fn sizes_of_the_kernels() {
             check(&(shape.make)(len), &Sizes::KERNELS, shape.name);
         }
     }
-    // More than one group of pieces, and one of the tree's nodes on its highest level.
+    // More than one group of pieces, and more than one node on the tree's highest level.
     for name in ["words", "random", "zeros", "doubled", "near_copies"] {
         check(&(shape(name).make)(2_500_000), &Sizes::KERNELS, name);
     }
@@ -78,7 +78,7 @@ fn linear_work() {
     for shape in SHAPES {
         let len = 300_000;
         let work = check(&(shape.make)(len), sizes, shape.name);
-        // 300,000 positions are 2,344 threads of 128, those are 19 and these are one.
+        // 300,000 positions take 2,344 threads of 128; the next level takes 19 threads, and the highest takes one.
         assert!(work.all <= 3 * 2 * 2 * len as u64, "{}: {work:?}", shape.name);
         assert!(work.thread <= 2 * len as u64 + 128 * 128 * 128, "{}: {work:?}", shape.name);
     }

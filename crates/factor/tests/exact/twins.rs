@@ -6,8 +6,8 @@ use hybz_factor::neighbours::{NONE, Pair};
 /// The length of the longest earlier occurrence of the text at each position: all pairs of positions are compared.
 pub fn longest(text: &[u8]) -> Vec<usize> {
     let mut longest = vec![0; text.len()];
-    // The length of the common prefix at position `at` and each other position, computed from the length at the
-    // positions after them.
+    // The length of the common prefix at position `at` and at each other position, computed from that of the two next
+    // positions.
     let mut row = vec![0; text.len() + 1];
     for at in (0..text.len()).rev() {
         for other in 0..text.len() {
@@ -18,7 +18,7 @@ pub fn longest(text: &[u8]) -> Vec<usize> {
     longest
 }
 
-/// The neighbours of each position: of all suffixes, sorted by comparing them.
+/// The neighbours of each position, from all suffixes sorted by comparison.
 pub fn neighbours(text: &[u8]) -> Vec<Pair> {
     let mut sorted: Vec<usize> = (0..text.len()).collect();
     sorted.sort_by_key(|&at| &text[at..]);

@@ -1,5 +1,5 @@
-//! What differs between the systems: each function, constant and macro here is in the file of each of them, with the
-//! same name and meaning, and nothing else in the package asks which system it is.
+//! What differs between the systems: each system's folder has every function, constant and macro of this module, with
+//! the same name and meaning, and nothing else in the package asks which system it is.
 //!
 //! Linux is where all of it is tested. The code for macOS is compiled and linked for it, and was never run.
 

@@ -33,7 +33,7 @@ enum State {
     /// In the line's place in the input, which follows the codes if these are compared.
     Place,
     Line,
-    /// In a line that is left out, because it equals the one before.
+    /// In a line that is left out, because its keys equal those of the line before.
     Dropped,
 }
 
@@ -53,9 +53,9 @@ impl<'a, W: Write> Bare<'a, W> {
         }
     }
 
-    /// Takes a part of what is before the line. Returns its length.
+    /// Takes a part of the record before its line. Returns the part's length.
     fn head(&mut self, text: &[u8]) -> usize {
-        // Most codes are short: looking for their end word by word took 3 % more of a sort with -s.
+        // Most codes are short: looking for their end word by word took 3 % more of the time of a sort with -s.
         let end = text.iter().position(|&byte| byte == self.end_of_code);
         #[cfg(test)]
         crate::text::steps::add(end.unwrap_or(text.len()));
@@ -96,7 +96,7 @@ impl<'a, W: Write> Bare<'a, W> {
         if self.waiting.len() >= WAITING { self.finish() } else { Ok(()) }
     }
 
-    /// Writes what waits.
+    /// Writes the waiting bytes.
     pub fn finish(&mut self) -> io::Result<()> {
         self.to.write_all(&self.waiting)?;
         self.waiting.clear();

@@ -1,8 +1,8 @@
-//! Codes of keys: strings of bytes in the order of the keys, none of which is the beginning of another.
+//! Codes of keys: strings of bytes in the order of the keys, none of which is a prefix of another.
 //!
-//! A code consists of symbols, of which there are 254: all bytes but two. The byte that ends lines is none of them, so
-//! a code may be part of a line, and neither is the one that ends all codes of a line ([`Alphabets::end_of_code`]). The
-//! symbols in descending order give a code of the opposite order, because no code is the beginning of another.
+//! A code consists of symbols, of which there are 254: all bytes but two. One of the two ends lines, so a code may be
+//! part of a line; the other ends all codes of a line ([`Alphabets::end_of_code`]). The symbols in descending order
+//! give a code of the opposite order, because no code is a prefix of another.
 //!
 //! | key | code |
 //! |---|---|
@@ -21,7 +21,7 @@ const ESCAPED: u8 = 249;
 const ESCAPE: u8 = ESCAPED + 1;
 /// The first symbol of the number zero.
 const ZERO: u8 = 126;
-/// If there are more digits before the point, their number is written separately.
+/// If there are more digits than this before the point, their number is written separately.
 const MOST_DIGITS: usize = 100;
 
 /// The bytes of the symbols, ascending and descending.
@@ -48,8 +48,8 @@ impl Alphabets {
         self.end_of_code
     }
 
-    /// The codes of all bytes: what is written for each, one byte or two, the first in the lower half. (The zero byte
-    /// is no symbol.)
+    /// The codes of all bytes: the one or two bytes written for each, the first in the lower half. (The byte 0 is no
+    /// symbol.)
     pub fn of_bytes(&self, descending: bool) -> [u16; 256] {
         let symbols = &self.bytes[usize::from(descending)];
         std::array::from_fn(|byte| match byte as u8 {
@@ -74,12 +74,12 @@ impl Coder<'_> {
         self.out.push(self.alphabets.bytes[usize::from(descending)][usize::from(symbol)]);
     }
 
-    /// A symbol: the code of a number less than [`SYMBOLS`].
+    /// Appends a symbol: the code of a number less than [`SYMBOLS`].
     pub fn symbol(&mut self, symbol: u8) {
         self.write(symbol, self.descending);
     }
 
-    /// A string of bytes, by a table of [`Alphabets::of_bytes`]. Bytes that are 0 there are left out.
+    /// Appends a string of bytes, by a table of [`Alphabets::of_bytes`]. Bytes whose entry is 0 are left out.
     pub fn bytes(&mut self, text: &[u8], table: &[u16; 256]) {
         let start = self.out.len();
         self.out.extend(text.iter().map(|&byte| table[usize::from(byte)] as u8));
@@ -94,7 +94,7 @@ impl Coder<'_> {
         self.symbol(0);
     }
 
-    /// A count.
+    /// Appends a count.
     pub fn count(&mut self, count: u64) {
         self.count_in(count, self.descending);
     }
@@ -112,7 +112,7 @@ impl Coder<'_> {
         digits[..len].iter().rev().for_each(|&digit| self.write(digit, descending));
     }
 
-    /// A whole number, whose first digit is not 0.
+    /// Appends a whole number, whose first digit is not 0.
     pub fn digits(&mut self, digits: &[u8]) {
         self.count(digits.len() as u64);
         let (first, pairs) = digits.split_at(digits.len() % 2);
@@ -120,7 +120,7 @@ impl Coder<'_> {
         pairs.as_chunks().0.iter().for_each(|&[a, b]| self.symbol(10 * (a - b'0') + b - b'0'));
     }
 
-    /// A number with a unit, `-h`: the unit counts first.
+    /// Appends a number with a unit, `-h`: the unit counts first.
     pub fn human(&mut self, text: &[u8]) {
         let (number, rest) = Decimal::read(text);
         let unit = match rest.first() {
@@ -131,14 +131,14 @@ impl Coder<'_> {
         self.number(&number);
     }
 
-    /// A month, `-M`: its first three letters.
+    /// Appends a month, `-M`, by its first three letters.
     pub fn month(&mut self, text: &[u8]) {
         self.symbol(month(split_while(text, is_blank).1).unwrap_or(0));
     }
 
-    /// A number with an exponent, `-g`.
+    /// Appends a number with an exponent, `-g`.
     pub fn general(&mut self, number: General) {
-        // Above and below the first symbols of all finite numbers.
+        // Symbols above and below the first symbols of all finite numbers.
         let infinite = [ZERO + 3, ZERO - 2];
         match number {
             General::None => self.symbol(0),
@@ -161,7 +161,7 @@ impl Coder<'_> {
         }
     }
 
-    /// A number.
+    /// Appends a number.
     pub fn number(&mut self, number: &Decimal<'_>) {
         let Decimal { negative, whole, fraction } = *number;
         if whole.is_empty() && fraction.is_empty() {

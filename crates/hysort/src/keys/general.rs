@@ -25,7 +25,7 @@ pub(super) enum General {
 /// The exponents of the largest numbers, and of the smallest ones with any precision.
 const MAX_EXPONENT: i32 = 16_383 - 63;
 const MIN_EXPONENT: i32 = -16_382 - 63;
-/// More digits are never needed to round: then it suffices to know whether any of the rest is not 0.
+/// More digits are never needed to round: of the rest it suffices to know whether any is not 0.
 const MOST_DIGITS: usize = 20_000;
 /// From this power of ten on numbers are infinite, and below its inverse they are zero.
 const MOST_TENS: i64 = 6_000;
@@ -65,12 +65,12 @@ impl General {
         hex.or_else(|| decimal(negative, text)).unwrap_or((General::None, all))
     }
 
-    /// The number's parts in order: whether it is negative, and its exponent and bits.
+    /// Rounds `bits` times two to the power of `exponent`, to which `more` adds less than one bit.
     fn finite(negative: bool, mut bits: u128, mut exponent: i32, mut more: bool) -> General {
         if bits == 0 {
             return General::Finite { negative: false, bits: 0, exponent: 0 };
         }
-        // To 64 bits, or fewer if the number is very small.
+        // Rounds to 64 bits, or fewer if the number is very small.
         let len = 128 - bits.leading_zeros() as i32;
         let drop = (len - 64).max(MIN_EXPONENT - exponent);
         if drop > 127 {
@@ -89,7 +89,7 @@ impl General {
         if bits == 0 {
             return General::Finite { negative: false, bits: 0, exponent: 0 };
         }
-        // The highest bit is set in this form, even of very small numbers.
+        // In this form the highest bit is set even for very small numbers.
         let len = 128 - bits.leading_zeros() as i32;
         let bits = if len > 64 { bits >> (len - 64) } else { bits << (64 - len) };
         exponent += len - 64;
@@ -100,7 +100,7 @@ impl General {
     }
 }
 
-/// The exponent after a letter, if there is one: as much as matters of it, and the text after it.
+/// The exponent after a letter, clamped, or 0 if there is none, and the text after it.
 fn exponent(text: &[u8], letter: u8) -> (i64, &[u8]) {
     let [first, rest @ ..] = text else { return (0, text) };
     if first.to_ascii_lowercase() != letter {
@@ -247,7 +247,7 @@ mod tests {
             (".", General::None),
             ("e1", General::None),
             ("0x8000000000000000", General::Finite { negative: false, bits: 1 << 63, exponent: 0 }),
-            // Half of the last bit is rounded to an even one.
+            // Half of the last bit is rounded to even.
             ("18446744073709551617", General::Finite { negative: false, bits: 1 << 63, exponent: 1 }),
             ("18446744073709551619", General::Finite { negative: false, bits: (1 << 63) + 2, exponent: 1 }),
             ("3.6451995318824746025e-4951", General::Finite { negative: false, bits: 1 << 63, exponent: -16_508 }),

@@ -20,7 +20,7 @@ pub struct Key {
     pub(super) bytes: usize,
     pub(super) end: End,
     pub(super) options: Options,
-    /// What makes it, if it is no part of the line.
+    /// The closure that makes it, if it is not a part of the line.
     by: Option<By>,
 }
 
@@ -47,11 +47,11 @@ pub(super) enum Kind {
     Version,
 }
 
-/// The options of a key, or of all keys that have none.
+/// The options of a key, or of all keys that have none of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     letters: u16,
-    /// `b` where the key begins, and where it ends.
+    /// Whether there is a `b` where the key begins, and where it ends.
     pub(super) skip_blanks: [bool; 2],
 }
 
@@ -64,7 +64,7 @@ const LETTERS: &[u8] = b"bdfghiMnRrV";
 pub enum KeyError {
     /// It cannot be read: why.
     Syntax(&'static str),
-    /// There is no number where one should begin: why, and the text there.
+    /// A number is missing: the message, and the text in its place.
     Count(&'static str, Vec<u8>),
     /// Options that contradict each other.
     Incompatible(String),
@@ -105,7 +105,7 @@ impl Options {
         LETTERS.iter().position(|&other| other == letter).is_some_and(|bit| self.letters >> bit & 1 == 1)
     }
 
-    /// Whether there is nothing in it but `r`.
+    /// Whether it has no option but `r`.
     pub fn is_plain(&self) -> bool {
         self.without_reverse() == Options::new()
     }
@@ -167,12 +167,11 @@ impl Key {
         Key { fields: first.saturating_sub(1), end: End::Field(last.max(1)), options, ..Key::default() }
     }
 
-    /// What a closure appends to a vector for a line, which it gets without its end. Keys are compared as unsigned
-    /// bytes; one comes before all longer ones that begin with it.
+    /// The key is what the closure appends to a vector for a line, which it gets without its end. Keys are compared as
+    /// unsigned bytes; a prefix comes before longer keys.
     ///
-    /// Numbers are in the order of such bytes if they are written so: unsigned ones by `to_be_bytes`, signed ones so
-    /// after their highest bit was changed (`(n ^ i64::MIN).to_be_bytes()`). Integers of all lines must have the same
-    /// length.
+    /// Such keys are in numeric order if unsigned integers are written by `to_be_bytes`, and signed ones also after
+    /// flipping their highest bit (`(n ^ i64::MIN).to_be_bytes()`). Integers of all lines must have the same length.
     ///
     /// The closure runs on several threads, once or more for each line, and should give the same key each time. If it
     /// panics, sorting ends with [`Error::KeyPanicked`](crate::Error::KeyPanicked).
@@ -193,7 +192,7 @@ impl Key {
         self.by.as_ref()
     }
 
-    /// The opposite order, as the option `r`.
+    /// Reverses the order, as the option `r` does.
     pub fn reverse(mut self) -> Key {
         self.options = self.options.with(b'r').unwrap_or(self.options);
         self
@@ -204,7 +203,7 @@ impl Key {
         &self.options
     }
 
-    /// With the options of all keys, if it has none, as in `sort -n -k 2`.
+    /// Takes the options of all keys, if it has none of its own, as in `sort -n -k 2`.
     pub fn or_options(mut self, global: &Options) -> Key {
         if self.options == Options::new() && self.by.is_none() {
             self.options = *global;
@@ -315,7 +314,7 @@ impl Key {
         if rest.is_empty() { Ok(key) } else { Err(KeyError::Syntax("stray character in field spec")) }
     }
 
-    /// Takes letters after one of the two places. Returns the text after them.
+    /// Reads the letters after one of the two positions. Returns the text after them.
     fn take_options<'a>(&mut self, text: &'a [u8], place: usize) -> &'a [u8] {
         let mut rest = text;
         while let Some((&letter, after)) = rest.split_first()
@@ -333,7 +332,7 @@ impl Key {
     }
 }
 
-/// The number at the beginning of a text, which is as large as possible if it is too large, and the rest.
+/// The number at the beginning of a text, or the maximum if it is too large, and the rest.
 fn count<'a>(text: &'a [u8], why: &'static str) -> Result<(usize, &'a [u8]), KeyError> {
     let (digits, rest) = split_while(text, |byte| byte.is_ascii_digit());
     if digits.is_empty() {

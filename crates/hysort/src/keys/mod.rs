@@ -1,15 +1,15 @@
 //! Sorting by keys: `sort -k`, `-n` and so on.
 //!
-//! A line becomes a record, which is sorted as a line is: the codes of its keys (see `code.rs`), a byte that ends them,
-//! and the line. When records are written, all before the line is left out.
+//! A line becomes a record, which is sorted as a line is: the codes of its keys (see `code.rs`), a byte that ends
+//! them, and the line. Only the lines of the records are written.
 //!
 //! ```text
 //! b 10        "10" as a number, end, b 10        a 9
 //! a 9    ->   "9" as a number, end, a 9     ->   b 10
 //! ```
 //!
-//! The line itself is the last key, as in `sort`. If lines with equal keys stay in the order in which they came (`-s`),
-//! the place of the line follows its codes. If only one of them is kept (`-u`), the codes have their own end, too.
+//! The line itself is the last key, as in `sort`. If lines with equal keys keep their order (`-s`), the line's place
+//! follows its codes. If only the first of them is kept (`-u`), the codes and the place each have an end.
 
 mod bare;
 mod by;
@@ -103,20 +103,20 @@ impl From<&Keys> for Keys {
 }
 
 impl Keys {
-    /// These keys. Lines with equal keys are compared by their bytes, in the opposite order if `order` is reversed;
-    /// only the first of them is kept if it is unique.
+    /// Sorts by these keys. Lines with equal keys are compared by their bytes, in the opposite order if `order` is
+    /// reversed; if `order` is unique, only the first of them is kept.
     pub fn new(keys: impl IntoIterator<Item = Key>, order: &Order) -> Keys {
         let parts = keys.into_iter().map(|key| Part { key, descending: false, table: Box::new([0; 256]) }).collect();
         let alphabets = Alphabets::new(order.end_byte());
         Keys::made(Inner { order: *order, stable: false, separator: None, alphabets, parts })
     }
 
-    /// Lines with equal keys stay in the order in which they came: `sort -s`.
+    /// Whether lines with equal keys stay in the order in which they came: `sort -s`.
     pub fn stable(self, stable: bool) -> Keys {
         Keys::made(Inner { stable, ..Arc::unwrap_or_clone(self.0) })
     }
 
-    /// The byte that separates fields: `sort -t`. If there is none, fields begin with the blanks between them.
+    /// The byte that separates fields: `sort -t`. If there is none, each field begins with the blanks before it.
     pub fn separator(self, byte: Option<u8>) -> Keys {
         Keys::made(Inner { separator: byte, ..Arc::unwrap_or_clone(self.0) })
     }
@@ -144,7 +144,7 @@ impl Keys {
         self.0.order.end_byte()
     }
 
-    /// Appends the codes of a line, and the byte that ends them. `scratch` is memory.
+    /// Appends the codes of a line, and the byte that ends them. `scratch` is a buffer.
     fn code(&self, line: &[u8], scratch: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), Panicked> {
         let alphabets = &self.0.alphabets;
         for part in &self.0.parts {
@@ -203,7 +203,7 @@ impl Part {
         let options = &self.key.options;
         let kind = options.kind();
         let is_changed = options.has(b'f') || options.has(b'd') || options.has(b'i');
-        // Units and versions depend on the letters. For all other kinds, these options change nothing.
+        // Units and versions depend on the letters. Texts are changed by their table, and other kinds not at all.
         let changed: Vec<u8> = match kind {
             Kind::Human | Kind::Version if is_changed => {
                 key.iter().filter(|&&byte| options.keeps(byte)).map(|&byte| options.folded(byte)).collect()

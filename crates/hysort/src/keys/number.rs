@@ -1,7 +1,7 @@
 //! Decimal numbers as `sort -n` reads them.
 
-/// The number at the beginning of a text, in its digits: `-0012.50x` is -12.5. What is no number is zero, and so is
-/// minus zero.
+/// The number at the beginning of a text, in its digits: `-0012.50x` is -12.5. A text without a number is zero, and so
+/// is minus zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Decimal<'a> {
     pub negative: bool,
@@ -16,7 +16,7 @@ pub(super) fn split_while(text: &[u8], is: impl Fn(u8) -> bool) -> (&[u8], &[u8]
     text.split_at(text.iter().position(|&byte| !is(byte)).unwrap_or(text.len()))
 }
 
-/// A byte that separates fields if no other one does. (In a text whose lines end with NUL, a newline may, too.)
+/// Whether a byte separates fields if `-t` gives no other. (In a text whose lines end with NUL, a newline does, too.)
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n')
 }

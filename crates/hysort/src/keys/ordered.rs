@@ -1,4 +1,4 @@
-//! `-m` and `-c`, of lines or of the records of these if there are keys.
+//! `-m` and `-c` for lines, or for their records if there are keys.
 
 use super::bare::Bare;
 use super::{Keys, Place};
@@ -47,7 +47,7 @@ impl<R: BufRead> BufRead for Records<R> {
     }
 }
 
-/// Merges `sources`, each of whose lines are already in order. Memory: a line of each source.
+/// Merges `sources`, each of which is already in order. Holds a line of each source in memory.
 ///
 /// ```
 /// use hysort::{Order, merge};
@@ -76,8 +76,8 @@ pub fn merge(sources: Vec<impl BufRead + Send>, keys: impl Into<Keys>, mut out: 
     merge_counted(sources, &order, Bare::new(&keys, &mut out), |_, _| ()).map(drop).map_err(Error::carried)
 }
 
-/// The first line of `text` that is out of order: it comes before the one that precedes it, or, if equal lines are not
-/// kept ([`Order::unique`](crate::Order::unique)), it equals it. `None` if there is none.
+/// The first line of `text` that is out of order: it is less than the line before it or, if equal lines are not kept
+/// ([`Order::unique`](crate::Order::unique)), equal to that line. `None` if there is none.
 ///
 /// ```
 /// use hysort::{Order, check};

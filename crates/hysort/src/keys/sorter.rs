@@ -1,4 +1,4 @@
-//! Sorts streams: their lines, or the records of these if there are keys.
+//! Sorts streams: their lines, or the lines' records if there are keys.
 
 use super::bare::Bare;
 use super::by::Panicked;
@@ -21,7 +21,7 @@ const CODE: Class = Class::new("code", 300e6);
 /// How much text is coded in a task, if memory is not short.
 const CHUNK: usize = 1 << 20;
 
-/// Make the records of whole lines.
+/// The task that makes the records of whole lines.
 #[derive(Clone, Debug)]
 struct CodeLines {
     keys: Keys,
@@ -204,7 +204,7 @@ impl Sorter {
         }
     }
 
-    /// Has the line that was kept coded.
+    /// Has the codes made for the line that was kept.
     fn end_line(&mut self) -> Result<(), Error> {
         let text = Arc::new(std::mem::take(&mut self.rest));
         self.permits.clear();

@@ -1,7 +1,7 @@
 //! Versions, and names of files with versions in them: `sort -V`, as GNU's manual describes the order.
 //!
-//! A text is a sequence of other characters and numbers by turns. A number that is missing is 0. Of other characters
-//! `~` comes first, then the end of such a part, then letters, then all others. What looks like a suffix counts only if
+//! A text is an alternating sequence of other characters and numbers. A missing number is 0. Of other characters `~`
+//! comes first, then the end of such a part, then letters, then all others. What looks like a suffix counts only if
 //! texts are equal without it.
 
 use super::code::Coder;
@@ -29,7 +29,7 @@ fn symbol(byte: u8) -> u8 {
     }
 }
 
-/// The text without its suffixes: a point, a letter or `~`, letters, digits and `~`.
+/// The text without its suffixes. Each is a point, a letter or `~`, and any letters, digits and `~`.
 fn without_suffix(text: &[u8]) -> &[u8] {
     let mut rest = text;
     while let Some(point) = rest.iter().rposition(|&byte| byte == b'.')

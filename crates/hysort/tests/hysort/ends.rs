@@ -10,7 +10,7 @@ use std::time::Instant;
 /// Without keys, and with keys that leave the lines of [`numbers`] in the same order.
 const KEYS: [&str; 3] = ["", "-k1,1", "-s -k1,1 -k2n"];
 
-/// `kill -9` at any time: the file is the old one or the new one, also if it is the input.
+/// `kill -9` at any time: the file is the old one or the new one, even if it is the input.
 #[test]
 fn kill_at_any_time() {
     for keys in KEYS {
@@ -57,7 +57,7 @@ fn kill_at_any_time() {
 }
 
 /// `kill -9` between `linkat` and `rename` leaves the old file and the complete result under a hidden name. Any later
-/// call on that name removes that one.
+/// call for the same output removes the hidden file.
 #[test]
 fn leftovers() {
     let place = Place::with(&[("a", b"b\na\n")]);
@@ -87,7 +87,7 @@ fn leftovers() {
     }
 }
 
-/// A signal ends it as it ends sort, and the old file stays.
+/// A signal ends hysort as it ends sort, and the old file stays.
 #[test]
 fn signals() {
     for keys in KEYS {
@@ -115,7 +115,7 @@ fn what_is_told() {
     assert!(run.code == 0 && lines[0].starts_with(first) && lines[1].starts_with("  cpu 0: "), "{}", run.stderr);
 }
 
-/// A disk that fills: that of the result, and that of `-T`.
+/// A disk that becomes full: that of the result, and that of `-T`.
 #[test]
 fn full_disks() {
     for keys in KEYS {

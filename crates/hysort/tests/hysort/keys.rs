@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 const LETTERS: &[&str] =
     &["b", "d", "f", "i", "n", "r", "n", "nr", "bn", "df", "fr", "g", "h", "M", "V", "gr", "hf", "Vr", "dV", "fV"];
 
-/// What lines are made of: many of them are equal as some key.
+/// The words that lines are made of: many of them are equal by some key.
 const TOKENS: &[u8] = b"a A b aB Ab z _ \xe4 \xff\xfe \xf9 0 00 1 -1 10 9 -0 01 1.0 1.5 -1.5 .5 -.5 1.50 \
      123456789012345678901234567890 +1 - --1 1e3 1,000 \x01 \x00 \x0b \x7f chr1 chr10 chr2 . 1. 100 1K 2M Jan \
      feb MAR inf v1.2 v1.10 a.c a~ 0x1F 1e-2 18446744073709551617 18446744073709551616 0.1 \

@@ -1,4 +1,4 @@
-//! The command hysort, compared with GNU sort and LC_ALL=C if that is installed.
+//! The command hysort, compared with GNU sort (with LC_ALL=C) if that is installed.
 
 mod ends;
 mod keys;

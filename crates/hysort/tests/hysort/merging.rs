@@ -1,4 +1,4 @@
-//! `-m` of more files than may be open, which are sorted. (The transcript has the other cases.)
+//! `-m` of more files than may be open, so that they are sorted instead. (The transcript has the other cases.)
 
 use crate::place::Place;
 use crate::skip::{Need, skip};

@@ -104,7 +104,7 @@ fn what_cannot_be_replaced() {
     assert_eq!(run.stdout, b"2\nold\n");
 }
 
-/// An access control list stays, where there are any.
+/// An access control list stays, on file systems that have such lists.
 #[test]
 fn the_access_control_list_stays() {
     let place = Place::with(&[("a", b"b\na\n")]);

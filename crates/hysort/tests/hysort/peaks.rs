@@ -1,4 +1,4 @@
-//! Memory: what `-S` says bounds it, however long lines are and however many are equal.
+//! Memory: `-S` bounds it, however long lines are and however many are equal.
 
 use crate::place::{Place, hysort};
 use hybz_testkit::shapes::Rng;
@@ -24,7 +24,7 @@ fn peak_with(flags: &str, name: &str, text: &[u8], expected: &[u8]) -> u64 {
     let mut stdout = child.stdout.take().expect("a pipe");
     let mut out = vec![0; expected.len().saturating_sub(UNREAD)];
     stdout.read_exact(&mut out).expect("it writes");
-    // (The usage that wait4 tells includes that of this process before it became the command.)
+    // (The usage that wait4 reports includes that of this process before it became the command.)
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it has not ended");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says so");
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
@@ -55,8 +55,8 @@ fn long_lines_need_no_more_memory() {
     }
 }
 
-/// Records are longer than lines, and no more of them are in memory. (Long keys take up to a tenth more than `-S`, and
-/// the program 9 MB: 64 MB were 68 to 77.)
+/// Records are longer than lines, but do not take more memory. (Long keys take up to a tenth more than `-S`, and the
+/// program 9 MB: 64 MB were 68 to 77.)
 #[test]
 fn keys_need_no_more_memory() {
     let mut rng = Rng(29);

@@ -1,4 +1,4 @@
-//! A place to run commands in, and two of them to compare hysort with sort.
+//! A directory to run commands in, and two of them to compare hysort with sort.
 
 use crate::skip::{Need, skip};
 pub use hybz_testkit::run::Run;
@@ -37,7 +37,7 @@ impl Place {
         fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
-    /// The names of all that is in the place, hidden ones too.
+    /// The names of everything in the directory, including hidden files.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).expect("the place is there");
         let mut names: Vec<String> =
@@ -52,8 +52,8 @@ impl Place {
         names.map(|name| (name.clone(), fs::read(self.path(&name)).unwrap_or_default())).collect()
     }
 
-    /// Puts `faults.so` here, of which `tests/command/faults.c` says what FAULT it can cause. Without a C compiler the
-    /// test that asks counts as skipped, and should return.
+    /// Puts `faults.so` here; `tests/command/faults.c` lists the values of FAULT. Without a C compiler, the calling
+    /// test counts as skipped, and should return.
     pub fn has_faults(&self) -> bool {
         let is_made = hybz_testkit::make_faults(&self.path("faults.so"));
         if !is_made {
@@ -62,7 +62,7 @@ impl Place {
         is_made
     }
 
-    /// A command in this place, whose programs are hysort under that name, and whose `$SORT` is `sort`.
+    /// A command in this directory, with the program `sort` as `$SORT`.
     pub fn command(&self, sort: &str, script: &str) -> Command {
         let mut command = Command::new("bash");
         command.arg("-c").arg(script).current_dir(self.0.path()).env("SORT", sort).env("LC_ALL", "C");
@@ -82,7 +82,7 @@ impl Place {
     }
 }
 
-/// Whether GNU sort is installed. If not, the test that asks counts as skipped, and should return.
+/// Whether GNU sort is installed. If not, the calling test counts as skipped, and should return.
 pub fn gnu_sort() -> bool {
     let version = Command::new("sort").arg("--version").output();
     let gnu = version.is_ok_and(|output| output.stdout.starts_with(b"sort (GNU coreutils)"));
@@ -92,8 +92,8 @@ pub fn gnu_sort() -> bool {
     gnu
 }
 
-/// Runs `script` with hysort and with sort as `$SORT`, each in a place of its own with these files, and compares exit
-/// code, stdout, stderr and the files that are there afterwards.
+/// Runs `script` with hysort and with sort as `$SORT`, each in a directory of its own with these files, and compares
+/// exit code, stdout, stderr and the files that are there afterwards.
 #[track_caller]
 pub fn same(files: &[(&str, &[u8])], script: &str) -> Run {
     let (ours, theirs) = (Place::with(files), Place::with(files));
@@ -106,7 +106,7 @@ pub fn same(files: &[(&str, &[u8])], script: &str) -> Run {
     run
 }
 
-/// The same for each of these lines, but comments.
+/// The same for each of these lines that is not a comment.
 pub fn each_same(files: &[(&str, &[u8])], scripts: &str) {
     let scripts = scripts.lines().filter(|line| !line.starts_with('#'));
     if gnu_sort() {
@@ -118,8 +118,8 @@ fn head(run: &Run) -> String {
     String::from_utf8_lossy(&run.stdout[..run.stdout.len().min(200)]).into_owned()
 }
 
-/// Makes the messages of both equal where they differ on purpose: GNU sort checks a descriptor with another call,
-/// writes through a buffer, and reports a failed write twice.
+/// Makes the messages of both programs equal where they differ on purpose: GNU sort checks a descriptor with another
+/// call, writes through a buffer, and reports a failed write twice.
 fn in_common_words(stderr: &str, program: &str) -> String {
     let text = stderr.replace(program, "sort").replace("hysort", "sort");
     let text = text.replace("fflush failed:", "write failed:").replace("stat failed:", "read failed:");

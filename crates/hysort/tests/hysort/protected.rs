@@ -3,7 +3,7 @@
 use crate::place::Place;
 use crate::skip::{Need, skip};
 
-/// A kernel that forbids to follow links, whatever `fs.protected_symlinks` is here: opening the name of one fails.
+/// A kernel that forbids following links, whatever `fs.protected_symlinks` is here: opening a link fails.
 #[test]
 fn the_kernel_is_asked_about_links() {
     let place = Place::with(&[("a", b"b\na\n"), ("victim", b"old\n")]);

@@ -23,7 +23,7 @@ fn all_shapes() {
     }
 }
 
-/// Each file ends its last line.
+/// The end of a file ends its last line.
 #[test]
 fn several_files() {
     let many = b"for i in $(seq 100); do printf '%d\\n%d' $((i % 7)) $((1000 - i)) >f$i; done";

@@ -1,4 +1,4 @@
-//! Texts with fields as people sort them, made here, by the keys that they use: the bytes of `LC_ALL=C sort`.
+//! Made-up tables such as people sort, by keys that people use: the bytes of `LC_ALL=C sort`.
 
 use crate::place::{gnu_sort, same};
 use hybz_testkit::shapes::Rng;
@@ -45,7 +45,7 @@ fn address(rng: &mut Rng) -> String {
     format!("{}.{}.{}.{}", 1 + rng.below(223), rng.below(256), rng.below(256), rng.below(256))
 }
 
-/// A name, what makes a line, and the keys.
+/// A name, a function that makes a line, and the keys.
 type Table = (&'static str, fn(&mut Rng) -> String, &'static [&'static str]);
 
 const TABLES: [Table; 6] = [

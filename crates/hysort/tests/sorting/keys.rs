@@ -48,7 +48,7 @@ impl Ties {
     }
 }
 
-/// What closures are tried.
+/// The closures that are tried.
 const CLOSURES: [fn(&[u8], &mut Text); 5] = [
     |line, key| key.extend((line.len() as u64).to_be_bytes()),
     |line, key| key.extend(line.iter().rev().take(2)),
@@ -87,7 +87,7 @@ fn closures() {
     }
 }
 
-/// A closure with a specification, and more text than memory.
+/// A closure together with a specification, and more text than memory.
 #[test]
 fn a_closure_and_a_specification() {
     let mut rng = Rng(62);

@@ -50,7 +50,7 @@ fn long_lines_among_others() {
         let sizes = [1 + rng.below(100_000), 1 + rng.below(longest), 1 << 20];
         let mut sorter = Sorter::new(&flags.order(), limits(memory), pool());
         if rng.below(4) == 0 {
-            // More or less than will come.
+            // Announces more or less than will come.
             let look = |at: u64| text.get(at as usize..).map(|rest| rest[..rest.len().min(8192)].to_vec());
             sorter.expect([17 << 20, 20 << 20][rng.below(2)], look);
         }
@@ -66,7 +66,7 @@ fn long_lines_among_others() {
     assert!(spilled > cases / 5 && kept > cases / 5, "{spilled} went through files, {kept} did not");
 }
 
-/// Memory without a limit: what is long is a megabyte.
+/// Memory without a limit: lines are long from a megabyte on.
 #[test]
 fn long_lines_in_memory() {
     let mut rng = Rng(46);

@@ -143,7 +143,7 @@ fn every_text_in_every_order() {
             }
         }
     }
-    // Strings may hold what ends lines.
+    // Strings may contain the byte that ends lines.
     let strings = ["b\n\0", "b\n", "b", "", "b\n\0"];
     assert_eq!(sort::strings(&strings, &Order::new(), pool()).unwrap(), [3, 2, 1, 0, 4]);
 }
@@ -217,7 +217,7 @@ fn a_temporary_file_that_fails_is_an_error() {
     is_told(Limits::new().temporary(full));
 }
 
-/// A budget that is fixed and small: slow, and never stuck, several sorters at once.
+/// Several sorters at once with a small, fixed budget: slow, but never stuck.
 #[test]
 fn the_smallest_budget() {
     let text = lines_of("words", 800_000);

@@ -22,7 +22,7 @@ pub struct File {
     writing: bool,
     stream: Stream,
     last: c_int,
-    /// Whether it is a regular file: then reading never waits.
+    /// Whether it is a regular file, so that reading never waits.
     is_regular: bool,
     /// What has been read ahead, if nobody else uses the file and threads are allowed.
     ahead: Option<ReadAhead>,
@@ -48,7 +48,7 @@ unsafe fn set<T>(error: *mut c_int, file: *mut File, code: c_int, value: T) -> T
 /// Whether a descriptor is a regular file's.
 fn is_regular(descriptor: c_int) -> bool {
     let mut status = MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: `status` has room for what is written; zeros are a status, too.
+    // SAFETY: `status` has room for what is written; zeros are a valid status.
     let mode = unsafe {
         libc::fstat(descriptor, status.as_mut_ptr());
         status.assume_init().st_mode

@@ -114,7 +114,7 @@ pub unsafe extern "C" fn BZ2_bzRead(error: *mut c_int, file: *mut File, text: *m
             match code {
                 BZ_STREAM_END => return set(error, file, code, len - (*stream).avail_out as c_int),
                 BZ_OK if full => {
-                    // As in bzip2's library, its end is seen: callers ask `feof` whether another stream follows.
+                    // Finds the file's end, as bzip2's library does: callers ask `feof` about another stream.
                     if (*file).is_regular {
                         is_at_end(handle);
                     }

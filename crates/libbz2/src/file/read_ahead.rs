@@ -1,7 +1,7 @@
 //! Reading ahead in a file that nobody else uses, which `BZ2_bzopen` or `BZ2_bzdopen` has opened: threads decode blocks
 //! whose ends have been read. Without threads files are read as by bzip2's library, 5,000 bytes at a time.
 //!
-//! Of a pipe or a socket only what is there is read, except if the decoder can do nothing without more.
+//! From a pipe or a socket only available bytes are read, unless the decoder can do nothing without more.
 
 use super::is_regular;
 use crate::BZ2_bzDecompress;
@@ -11,16 +11,16 @@ use std::ffi::{c_int, c_uint};
 
 /// The most bytes that are read at once.
 const PIECE: usize = 256 << 10;
-/// How far ahead is read, for each thread: several blocks of text, and a little more than one of noise.
+/// How many bytes are read ahead for each thread: several blocks of text, or a little more than one block of noise.
 const EACH: usize = 1 << 20;
 
 /// What has been read, and not yet decoded.
 pub struct ReadAhead {
     descriptor: c_int,
-    /// Whether it is a regular file: then reading never waits.
+    /// Whether it is a regular file, so that reading never waits.
     is_regular: bool,
     bytes: Vec<u8>,
-    /// The bytes before this place have been decoded.
+    /// The bytes before this index have been decoded.
     at: usize,
     ended: bool,
 }
@@ -34,10 +34,10 @@ impl ReadAhead {
         Some(ReadAhead { descriptor, is_regular: is_regular(descriptor), bytes: Vec::new(), at: 0, ended: false })
     }
 
-    /// `BZ2_bzRead`: decodes until there is no more room, or the stream ends.
+    /// `BZ2_bzRead`: decodes until the output buffer is full, or the stream ends.
     ///
     /// # Safety
-    /// The stream is being decoded, and has room where it says.
+    /// The stream is being decoded, and its output buffer is valid.
     pub unsafe fn read(&mut self, stream: &mut Stream) -> c_int {
         loop {
             if let Err(code) = self.fill() {

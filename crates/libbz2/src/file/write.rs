@@ -28,7 +28,7 @@ pub unsafe extern "C" fn BZ2_bzWriteOpen(
     }
 }
 
-/// Codes until the input is taken (`BZ_RUN`) or the stream complete (`BZ_FINISH`), into the file.
+/// Codes into the file, until the input is taken (`BZ_RUN`) or the stream is complete (`BZ_FINISH`).
 ///
 /// # Safety
 /// `file` is open for writing.
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn BZ2_bzWriteClose(
     unsafe { BZ2_bzWriteClose64(error, file, abandon, taken, ptr::null_mut(), written, ptr::null_mut()) };
 }
 
-/// Closes a file that was open for writing, and gives the numbers of bytes taken and written, in halves.
+/// Closes a file that was open for writing, and gives the numbers of bytes taken and written, each in two halves.
 ///
 /// # Safety
 /// `file` is null or from `BZ2_bzWriteOpen`; the others are null or valid.

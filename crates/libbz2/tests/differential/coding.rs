@@ -5,7 +5,7 @@ use crate::{calls, rng, text};
 use hybz_testkit::skip::{Need, skip};
 use std::ffi::c_int;
 
-/// An action, how much input is given, and how much room.
+/// An action, the length of the input, and that of the output buffer.
 type Call = (c_int, usize, usize);
 
 /// What each call returned and left, and the bytes.

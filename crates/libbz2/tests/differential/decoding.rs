@@ -1,8 +1,8 @@
-//! `BZ2_bzDecompress`: the same text and the same final code, whole, cut and damaged, and no byte after a stream's end
-//! taken.
+//! `BZ2_bzDecompress`: the same text and the same final code for whole, cut and damaged streams, and no byte taken
+//! after a stream's end.
 //!
-//! How much input a call takes before that is not compared: both libraries are given the same pieces and rooms, and
-//! whatever a call leaves is given to the next one.
+//! How much input each call takes before that end is not compared: both libraries get the same sizes of pieces and
+//! output buffers, and what a call leaves goes to the next one.
 
 use crate::coding::code;
 use crate::library::{Library, Sizes, decode, ours, theirs};

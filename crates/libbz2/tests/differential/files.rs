@@ -10,7 +10,7 @@ use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
-/// A folder that goes when the test ends.
+/// A folder that is removed when the test ends.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -57,7 +57,7 @@ fn error(library: &Library, file: *mut c_void) -> String {
     format!("{name:?} {number}")
 }
 
-/// A digest for the log: which bytes, without printing them.
+/// A digest that identifies bytes in the log without printing them.
 fn digest(bytes: &[u8]) -> String {
     format!("{} bytes, {:08x}", bytes.len(), hybz_testkit::crafted::model::crc(bytes))
 }
@@ -174,8 +174,8 @@ fn long_functions() {
     }
 }
 
-/// libosmium and others decide by `feof` whether another stream follows: at the end of a file whose length is a
-/// multiple of the buffer's, too.
+/// libosmium and others decide by `feof` whether another stream follows: also at the end of a file whose length is a
+/// multiple of the buffer's.
 #[test]
 fn end_of_file_flag() {
     let text = hybz_testkit::shapes::random(24_000);
@@ -223,7 +223,7 @@ fn modes() {
                     let read = (library.BZ2_bzread)(missing, vec![0u8; 9].as_mut_ptr().cast(), 9);
                     log.push(format!("{read} {}", error(library, missing)));
                     log.push(format!("{}", (library.BZ2_bzwrite)(missing, null_mut(), -3)));
-                    // What failed last decides whether the end is written.
+                    // The last error decides whether the end of the stream is written.
                     log.push(format!("{}", (library.BZ2_bzwrite)(missing, text.as_ptr() as _, 0)));
                     (library.BZ2_bzclose)(missing);
                     log.push(digest(&std::fs::read(path).unwrap()));
@@ -366,7 +366,7 @@ fn null_arguments() {
     compare("null", |library, _, log| {
         let (mut byte, mut len) = (0u8, 1);
         let (some, length): (*mut _, *mut _) = ((&raw mut byte).cast(), &mut len);
-        // SAFETY: null is what is tried.
+        // SAFETY: the functions check for null and for foreign streams, which is what is tested.
         unsafe {
             for (dest, length, source) in
                 [(null_mut(), length, some), (some, null_mut(), some), (some, length, null_mut())]

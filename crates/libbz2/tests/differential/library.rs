@@ -1,4 +1,4 @@
-//! The two libraries that are compared, and streams of them call by call.
+//! The two libraries that are compared, and calls on streams of them, one by one.
 
 #![allow(non_snake_case)]
 
@@ -115,7 +115,7 @@ impl<'a> Session<'a> {
     /// Begins to code at a level, or to decode (`small` or not). The stream has its memory functions.
     pub fn begin(library: &'a Library, stream: Stream, level: Result<c_int, c_int>) -> Result<Self, c_int> {
         let mut stream = Box::new(stream);
-        // SAFETY: the stream is new, and its place does not change.
+        // SAFETY: the stream is new, and its address does not change.
         let code = unsafe {
             match level {
                 Ok(level) => (library.BZ2_bzCompressInit)(&mut *stream, level, 0, 0),
@@ -134,8 +134,8 @@ impl<'a> Session<'a> {
         Session::begin(library, Stream::new(), Err(small)).expect("0 or 1")
     }
 
-    /// One call, with this input and room for `room` bytes. Returns its code, and how much of the input it has taken.
-    /// The library may not look at either later.
+    /// One call, with this input and an output buffer of `room` bytes. Returns its code, and how much of the input it
+    /// has taken. The library may not use either buffer later.
     pub fn call(&mut self, action: c_int, input: &[u8], room: usize) -> (c_int, usize) {
         self.calls += 1;
         self.room.clear();
@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
         let stream = &mut *self.stream;
         (stream.next_in, stream.avail_in) = (input.as_ptr().cast_mut().cast(), input.len() as c_uint);
         (stream.next_out, stream.avail_out) = (self.room.as_mut_ptr().cast(), room as c_uint);
-        // SAFETY: the input and the room have the lengths that are passed with them.
+        // SAFETY: both buffers have the lengths that are passed with them.
         let code = unsafe {
             match self.codes {
                 true => (self.library.BZ2_bzCompress)(stream, action),
@@ -175,7 +175,7 @@ pub fn totals(stream: &Stream) -> (u64, u64) {
     (joined(stream.total_in_hi32, stream.total_in_lo32), joined(stream.total_out_hi32, stream.total_out_lo32))
 }
 
-/// What became of a stream.
+/// The result of decoding a stream.
 pub struct Decoded {
     pub text: Vec<u8>,
     pub code: c_int,
@@ -183,7 +183,7 @@ pub struct Decoded {
     pub calls: usize,
 }
 
-/// The sizes of the pieces and rooms that a stream is decoded with.
+/// The sizes of the input pieces and output buffers with which a stream is decoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     pub pieces: &'static [usize],
@@ -191,7 +191,7 @@ pub struct Sizes {
     pub seed: u64,
 }
 
-/// Decodes in pieces with rooms.
+/// Decodes in pieces of such sizes.
 pub fn decode(library: &Library, coded: &[u8], small: c_int, sizes: Sizes) -> Decoded {
     let Sizes { pieces, rooms, seed } = sizes;
     let (mut inputs, mut outputs) = (Rng(seed), Rng(seed + 1));
@@ -204,7 +204,7 @@ pub fn decode(library: &Library, coded: &[u8], small: c_int, sizes: Sizes) -> De
         let (room, before) = (rooms[outputs.below(rooms.len())], session.out.len());
         let (next, taken) = session.call(0, &input, room);
         (code, at) = (next, at + taken);
-        // All input is taken, and there was room, so nothing more can come.
+        // All input is taken, and the output buffer was not full, so nothing more can come.
         idle = if at == coded.len() && session.out.len() == before && room > 0 { idle + 1 } else { 0 };
     }
     Decoded { text: std::mem::take(&mut session.out), code, taken: at, calls: session.calls }

@@ -1,4 +1,4 @@
-//! Memory: allocations that fail, where each comes from and goes to, and how much it is.
+//! Memory: allocations that fail, where each comes from and goes to, and how much there is.
 
 use crate::coding::code;
 use crate::library::{Library, Session, ours, theirs, totals};
@@ -52,7 +52,7 @@ fn stream_of(heap: &mut Heap) -> Stream {
 /// More than any text here.
 const ROOM: usize = 1_000_000;
 
-/// Codes; goes on after `BZ_MEM_ERROR` if `again`. The bytes, or the code of an error.
+/// Codes; goes on after `BZ_MEM_ERROR` if `again`. Returns the bytes, or the code of an error.
 fn code_with(heap: &mut Heap, text: &[u8], again: bool) -> Result<Vec<u8>, c_int> {
     let library = ours();
     let mut session = Session::begin(&library, stream_of(heap), Ok(1))?;
@@ -74,7 +74,7 @@ fn code_with(heap: &mut Heap, text: &[u8], again: bool) -> Result<Vec<u8>, c_int
     Ok(take(&mut session.out))
 }
 
-/// Decodes, in pieces. The text, or the code of an error.
+/// Decodes, in pieces. Returns the text, or the code of an error.
 fn decode_with(heap: &mut Heap, coded: &[u8], small: c_int) -> Result<Vec<u8>, c_int> {
     let library = ours();
     let mut session = Session::begin(&library, stream_of(heap), Err(small))?;
@@ -138,8 +138,8 @@ fn failing_allocations() {
     }
 }
 
-/// What a process does whose peak is measured: how many streams it has, the length of their text, and `small` if it
-/// decodes.
+/// The work of a process whose peak memory is measured: how many streams it has, the length of their text, and `small`
+/// if it decodes.
 type Use = (usize, usize, Option<c_int>);
 
 const USES: &[(&str, Use)] = &[
@@ -153,7 +153,7 @@ const USES: &[(&str, Use)] = &[
     ("decode8full", (8, 1_000_000, Some(0))),
 ];
 
-/// Runs streams that all are open at once. Returns the kilobytes that they took at most.
+/// Runs streams that all are open at once. Returns their peak memory in kilobytes.
 fn run(library: &Library, (count, len, small): Use) -> u64 {
     let status = |field: &str| -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -189,7 +189,7 @@ fn run(library: &Library, (count, len, small): Use) -> u64 {
                 None => {
                     assert_eq!((library.BZ2_bzCompress)(&mut **stream, 2), 4);
                     assert_eq!(room[..totals(stream).1 as usize], coded);
-                    // What was written to the room belongs to the last stream.
+                    // (All streams write to the same buffer, one after the other.)
                 }
                 Some(_) => {
                     let rest = &coded[totals(stream).0 as usize..];
@@ -210,7 +210,7 @@ fn run(library: &Library, (count, len, small): Use) -> u64 {
 
 const VARIABLE: &str = "HYBZ_LIBBZ2_PEAK";
 
-/// Measures in processes of their own, at most three times what C's library takes, and as much with many streams.
+/// Peaks, each measured in its own process, with one stream and with many: at most three times C's library's.
 #[test]
 fn peaks() {
     if theirs().is_none() {

@@ -1,5 +1,5 @@
-//! Input that changes between calls. bzip2's library allows it: bytes that a call has taken are the caller's again, and
-//! those that it has not taken may come from another place the next time, and be others if none of them was needed.
+//! Input that changes between calls. bzip2's library allows it: after a call the caller may overwrite the bytes taken,
+//! and may pass the rest from another address, or even pass other bytes if none of the rest was needed.
 
 use crate::library::{Library, Session, ours, theirs};
 use hybz_testkit::shapes::Rng;
@@ -44,7 +44,7 @@ fn text(seed: u64, len: usize) -> Vec<u8> {
     text
 }
 
-/// Codes in pieces with rooms. Each call has its input at another place, where it does not stay.
+/// Codes in pieces. The input of each call is at another address, and is overwritten afterwards.
 fn code(library: &Library, text: &[u8], seed: u64) -> Vec<u8> {
     let (mut rng, mut buffers, mut session) = (Rng(seed), Buffers::default(), Session::coder(library, 1));
     let mut call = |piece: &[u8], action: c_int, rng: &mut Rng| {
@@ -73,7 +73,7 @@ fn code(library: &Library, text: &[u8], seed: u64) -> Vec<u8> {
     std::mem::take(&mut session.out)
 }
 
-/// Decodes `coded`, each call with its input at another place. From shortly before block `block` (from 0) until its
+/// Decodes `coded`, each call with its input at another address. From shortly before block `block` (from 0) until its
 /// last text is due, what comes after that block is `other`'s.
 fn decode(library: &Library, coded: &[u8], other: &[u8], block: usize, seed: u64) -> (Vec<u8>, c_int, usize) {
     let (mut rng, mut buffers, mut session) = (Rng(seed), Buffers::default(), Session::decoder(library, 0));
@@ -84,7 +84,7 @@ fn decode(library: &Library, coded: &[u8], other: &[u8], block: usize, seed: u64
         let inside = (block * BLOCK).saturating_sub(5_000)..(block + 1) * BLOCK - 9_000;
         let is_other = inside.contains(&done) && !std::ptr::eq(other, coded);
         let from = if is_other { other } else { coded };
-        // Little room near `inside`, so that some calls begin in it, and none of these goes beyond the block.
+        // Small buffers near `inside`, so that some calls begin inside, and none of these goes beyond the block.
         let is_near = done < inside.end && done + 2 * BLOCK > inside.start;
         let room = 1 + rng.below(if is_near { 9_000 } else { 2 * BLOCK });
         let piece = [usize::MAX, 300_000, 70_000, 5_000][rng.below(4)].min(from.len() - taken);
@@ -100,7 +100,7 @@ fn decode(library: &Library, coded: &[u8], other: &[u8], block: usize, seed: u64
     (std::mem::take(&mut session.out), code, taken)
 }
 
-/// A stream in two calls, cut at each place in and around the header of its first block and of its second one.
+/// A stream in two calls, cut at each byte in and around the header of its first block and of its second one.
 pub fn headers_in_two_calls() {
     let ours = ours();
     for (len, block) in [(500, 0), (BLOCK + 50_000, 0), (BLOCK + 50_000, 1)] {

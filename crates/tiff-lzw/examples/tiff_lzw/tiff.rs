@@ -1,5 +1,5 @@
 //! Baseline TIFF files of 8-bit samples, grey or RGB, in strips or tiles that are LZW-coded, or not coded at all. All
-//! cores code the strips; the package `tiff` reads and writes what says where they are.
+//! cores code the strips; the package `tiff` reads and writes the tags that locate them.
 
 use ::tiff::ColorType;
 use ::tiff::decoder::{ChunkType, Decoder};
@@ -158,8 +158,8 @@ pub fn file([width, height, samples]: [usize; 3], coding: Coding, pieces: Vec<Ve
     Ok(file.into_inner())
 }
 
-/// Decodes strips, each of which has its codes and its number of bytes. Their rows hold differences if there are these
-/// numbers of samples and pixels, and are returned without.
+/// Decodes strips, each of which has its codes and its number of bytes. Given numbers of samples and pixels, the rows
+/// hold differences, which are undone.
 pub type Decode<'a> = &'a dyn Fn(&[(&[u8], usize)], Option<(usize, usize)>) -> Result<Vec<Vec<u8>>, Trouble>;
 
 /// Decodes strips on all cores.

@@ -8,7 +8,7 @@ use std::io;
 /// Linux keeps the list in this attribute.
 const NAME: &str = "system.posix_acl_access";
 
-/// The list of a file, as the kernel hands it out: a version (2), then entries of 8 bytes, all little-endian.
+/// The list of a file, as the kernel returns it: a version (2), then entries of 8 bytes, all little-endian.
 #[derive(Clone, Debug)]
 pub struct Acl(Vec<u8>);
 
@@ -45,9 +45,9 @@ impl Acl {
         }
     }
 
-    /// The mode for a file that cannot have this list: it permits no user more than `mode` with the list does. A user
-    /// whom the list names may be in the file's group or in neither class, so group and others get only the rights that
-    /// all of these have.
+    /// The mode for a file that cannot have this list: it permits no user more than `mode` with the list does. Users
+    /// whom the list names then count as group or others, so these two classes get no right that the list denies to
+    /// any such user.
     pub fn narrowed(&self, mode: u32) -> u32 {
         const USER: u16 = 2;
         const GROUP_OBJ: u16 = 4;

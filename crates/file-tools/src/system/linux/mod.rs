@@ -18,7 +18,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Opens a directory of which only names are wanted: no right to read it is needed.
+/// The flag for opening a directory only to look up names in it, which needs no right to read it.
 pub const ONLY_NAMES: OFlags = OFlags::PATH;
 
 /// The file system in which names may stand for open files.
@@ -72,7 +72,7 @@ pub fn open_files_have_paths() -> bool {
     accessat(CWD, "/proc/self/fd", Access::EXEC_OK, AtFlags::empty()).is_ok()
 }
 
-/// The number of a file's hard links, asked of the file system itself: a kernel may remember an older one.
+/// The number of a file's hard links, asked of the file system itself: a kernel may have cached an older number.
 pub fn links(file: &File) -> io::Result<u64> {
     // AT_STATX_FORCE_SYNC, which rustix does not name for musl.
     let flags = AtFlags::EMPTY_PATH | AtFlags::from_bits_retain(0x2000);
@@ -139,7 +139,7 @@ pub fn forget_pages(file: &File) {
     let _ = fadvise(file, 0, None, Advice::DontNeed);
 }
 
-/// A file that is in memory only, and has no name.
+/// Creates a file that is in memory only, and has no name.
 pub fn file_in_memory() -> io::Result<File> {
     Ok(memfd_create("hybz", MemfdFlags::CLOEXEC)?.into())
 }

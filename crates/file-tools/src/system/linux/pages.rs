@@ -7,7 +7,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 
-/// Puts pages into the pipe. Returns how many bytes are in it, and whether all are, or else the error.
+/// Puts pages into the pipe. Returns how many of the bytes are in it, and false if the system refused the rest.
 #[allow(unsafe_code)]
 pub fn give_pages(fd: BorrowedFd<'_>, pages: &[u8]) -> (usize, io::Result<bool>) {
     let mut given = 0;
@@ -39,11 +39,11 @@ pub fn replace_pages(pages: &mut [u8]) -> bool {
     unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxDontNeed) }.is_ok()
 }
 
-/// Asks for huge pages in the place of these whole ones.
+/// Asks for huge pages to replace these whole small ones.
 #[allow(unsafe_code)]
 pub fn ask_for_huge_pages(pages: &mut [MaybeUninit<u8>]) {
-    // SAFETY: the pages are borrowed for writing, and the advice changes nothing that is in them. (What it answers
-    // changes nothing either.)
+    // SAFETY: the pages are borrowed for writing, and the advice changes nothing that is in them. (Its result does not
+    // matter.)
     let _ = unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxHugepage) };
 }
 
@@ -53,10 +53,10 @@ pub fn ask_for_huge_pages(pages: &mut [MaybeUninit<u8>]) {
 pub fn reserve_huge_pages(bytes: usize) -> Option<usize> {
     const HUGE: usize = 2 << 20;
     let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
-    // SAFETY: the system chooses the place of a new mapping.
+    // SAFETY: the system chooses the address of a new mapping.
     let mapped = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes + HUGE, access, flags) }.ok()?;
     let begin = mapped.expose_provenance().next_multiple_of(HUGE);
-    // SAFETY: these are pages of the new mapping. (What it answers changes nothing: there may be no huge pages.)
+    // SAFETY: these are pages of the new mapping. (The result does not matter: there may be no huge pages.)
     let _ = unsafe { madvise(std::ptr::with_exposed_provenance_mut(begin), bytes, Advice::LinuxHugepage) };
     Some(begin)
 }

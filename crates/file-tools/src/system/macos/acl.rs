@@ -34,7 +34,7 @@ unsafe impl Sync for List {}
 impl Drop for List {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
-        // SAFETY: acl(3) has allocated it, and it is freed once.
+        // SAFETY: acl(3) has allocated the list, and it is freed once.
         unsafe { acl_free(self.0.as_ptr()) };
     }
 }
@@ -50,7 +50,7 @@ impl List {
     }
 }
 
-/// The list of a file. `None`: one that could not be read.
+/// The list of a file. `None`: a list that could not be read.
 #[derive(Clone, Debug)]
 pub struct Acl(Option<Arc<List>>);
 
@@ -81,7 +81,7 @@ impl Acl {
     /// Removes the list that a file inherited from its directory. Does nothing if there is none.
     #[allow(unsafe_code)]
     pub fn remove(file: &File) -> io::Result<()> {
-        // SAFETY: it takes a number of entries to make room for.
+        // SAFETY: `acl_init` takes only a number of entries.
         let empty = NonNull::new(unsafe { acl_init(0) }).map(List).ok_or(io::ErrorKind::OutOfMemory)?;
         match empty.set(file) {
             Err(e) if is_without_list(&e) => Ok(()),

@@ -15,8 +15,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-/// Opens a directory of which only names are wanted. (O_SEARCH would need no right to read it, but is younger than the
-/// oldest macOS on which Rust's programs run.)
+/// The flag for opening a directory only to look up names in it. (O_SEARCH would need no right to read it, but is
+/// newer than the oldest macOS on which Rust's programs run.)
 pub const ONLY_NAMES: OFlags = OFlags::RDONLY;
 
 /// The file system in which names may stand for open files.
@@ -61,7 +61,7 @@ pub fn rights(mode: u32) -> Mode {
     Mode::from_raw_mode((mode & 0o7777) as RawMode)
 }
 
-/// There are no files without a name: those that need one get a temporary name.
+/// Files cannot be without a name: the caller gives them a temporary one.
 pub fn create_unnamed(_: BorrowedFd<'_>, _: Mode) -> Option<OwnedFd> {
     None
 }
@@ -101,7 +101,7 @@ pub fn read_names(
     Ok(())
 }
 
-/// Waits until the data of a file are on the disk. File systems of other machines lack F_FULLFSYNC, which std uses.
+/// Waits until the data of a file are on the disk. Network file systems lack F_FULLFSYNC, which std uses.
 pub fn sync_data(file: &File) -> io::Result<()> {
     match file.sync_data() {
         Err(e) if is_without_full_sync(&e) => Ok(fsync(file)?),
@@ -137,7 +137,7 @@ pub fn start_writing(_: &File) {}
 /// There is no such hint.
 pub fn forget_pages(_: &File) {}
 
-/// There are no files in memory: one without a name, in the directory for temporary files.
+/// There are no files in memory: creates one without a name, in the directory for temporary files.
 pub fn file_in_memory() -> io::Result<File> {
     let path = env::temp_dir().join(format!("hybz-{:016x}", RandomState::new().hash_one(())));
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
@@ -153,7 +153,7 @@ pub fn is_mount_point(directory: BorrowedFd<'_>, name: &OsStr) -> bool {
     }
 }
 
-/// The memory that the system could give without swapping: it is not asked.
+/// The memory that the system could give without swapping: unknown, because the system is not asked.
 pub fn available_memory() -> Option<u64> {
     None
 }

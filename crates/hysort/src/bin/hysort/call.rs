@@ -41,8 +41,8 @@ impl Call<'_> {
     }
 }
 
-/// The message about an error of sorting. Inputs and the output have put theirs into it, and so have temporary files
-/// that could not be made.
+/// The message about an error of sorting. Errors of inputs, of the output and of creating temporary files carry their
+/// own message.
 pub fn failure(e: Error, plan: &Plan) -> Failure {
     match e {
         Error::Read(e) | Error::Write(e) | Error::Temporary(e) => {

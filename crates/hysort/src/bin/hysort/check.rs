@@ -19,7 +19,7 @@ pub fn check(plan: &Plan, quiet: bool) -> Result<Outcome, Failure> {
     let Some(Disorder { number, line, .. }) = found else { return Ok(Outcome::Done) };
     if !quiet {
         let place = format!(":{number}: disorder: ");
-        // A colon ends the name, as in GNU's message: it is quoted only if it could harm a terminal.
+        // A colon ends the name, as in GNU's message: the name is quoted only if it could harm a terminal.
         let name = for_terminal(name, true);
         let text = [b"hysort: ", name.as_bytes(), place.as_bytes(), &line, &[plan.end()]].concat();
         // If stderr fails, there is nowhere to report it.

@@ -70,7 +70,7 @@ pub fn errno_text(error: &io::Error) -> Cow<'static, str> {
     }
 }
 
-/// Says something about a file for which the call does not fail.
+/// Prints a remark about a file; the call does not fail because of it.
 pub fn remark(file: &OsStr, text: &str) {
     // If stderr fails, there is nowhere to report it.
     let _ = io::stderr().write_all(&[b"hysort: ", &quoted_if_needed(file)[..], b": ", text.as_bytes(), b"\n"].concat());

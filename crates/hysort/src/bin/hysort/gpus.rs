@@ -16,8 +16,8 @@ pub fn hide(plan: &Plan) {
     }
 }
 
-/// The lanes that may help, if any. The pool starts them when the work left is worth it, and with the first range if
-/// they are required.
+/// The lanes that may help, if any. The pool starts them when the work left is worth it, or with the first range if
+/// GPUs are required.
 pub fn lanes(plan: &Plan, memory: u64) -> Result<Option<LineLanes>, Failure> {
     let devices = match &plan.gpus {
         Gpus::None => return Ok(None),
@@ -31,7 +31,7 @@ pub fn lanes(plan: &Plan, memory: u64) -> Result<Option<LineLanes>, Failure> {
         });
         found.map_err(|why| Failure::sentence(format!("a GPU is required: {why}")))?;
     }
-    // A lane pins twice the text of a batch, and answers with as much again: half of the memory for all of them.
+    // A lane pins twice the text of a batch, and its answers take as much as the text: lanes get half of the memory.
     let lanes = LineLanes { devices, at_once: plan.gpu_required, ..LineLanes::default() };
     let room = usize::try_from(memory / 2 / (3 * lanes.bytes as u64)).unwrap_or(usize::MAX);
     match lanes.lanes.min(room) {
@@ -50,7 +50,7 @@ pub fn trouble(plan: &Plan, summary: &Summary) -> Option<String> {
     let lanes = summary.stations.iter().filter(|station| station.accelerator);
     let mut failed = lanes.filter_map(|lane| {
         let why = lane.retired.as_ref().or(lane.failure.as_ref())?;
-        // A missing device that was not requested is no trouble.
+        // A missing device that was not requested is not reported.
         (asked || lane.blocks > 0 || lane.fallbacks > 0)
             .then(|| format!("{} failed, and the CPU did its work: {why}", lane.name))
     });

@@ -24,7 +24,7 @@ pub fn check_readable(files: &[OsString]) -> Result<(), Failure> {
 pub struct Input {
     name: OsString,
     pub file: File,
-    /// Where a regular file is read: from here up to its current end.
+    /// The part of a regular file that is read: from here up to its current end.
     pub extent: Option<Range<u64>>,
 }
 
@@ -50,12 +50,12 @@ pub struct Whole {
     began: Instant,
 }
 
-/// The maximum number of files to sample: each has to be open.
+/// The maximum number of files to sample: all of them are open at once.
 const MOST_FILES: usize = 100;
 
 impl Whole {
-    /// The text at a place, if all samples so far have been quick: those from a disk are not, and then sampling does
-    /// not pay. (The limit is a hundredth of the time that a fast disk takes for all of the text, plus 50 ms.)
+    /// The text at an offset, if all samples so far have been quick: samples from a disk are slow, and do not pay.
+    /// (The limit is a hundredth of the time that a fast disk takes for all of the text, plus 50 ms.)
     pub fn look(&self, at: u64) -> Option<Vec<u8>> {
         let most = Duration::from_millis(50) + Duration::from_nanos(self.bytes / 50);
         let (file, from, start) =
@@ -114,7 +114,7 @@ impl Input {
     }
 }
 
-/// It waits even if the file was opened as non-blocking.
+/// Reading waits even if the file was opened as non-blocking.
 impl Read for Input {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {

@@ -23,7 +23,7 @@ fn share(all: u64, available: Option<u64>) -> u64 {
 
 /// How to read files with this number of threads and this much memory: all pieces together take an eighth of it.
 pub fn reading(threads: NonZeroUsize, memory: u64) -> Reading {
-    // One thread copies 3 GB/s and more out of the page cache, and two cores have none to spare for it.
+    // One thread copies 3 GB/s and more out of the page cache, and with two cores there is none to spare for reading.
     let readers = (threads.get() / 4).min(4);
     let piece = (memory / (8 * (2 * readers as u64 + 1))).clamp(64 << 10, 8 << 20);
     Reading { piece: piece as usize, readers }

@@ -41,7 +41,7 @@ fn main() {
     process::exit_now(TROUBLE)
 }
 
-/// One call of the program. Inlined, it would take its stack before `main` has looked at how much there is.
+/// One call of the program. Inlined, it would use its stack before `main` has checked how much there is.
 #[inline(never)]
 fn call() -> Infallible {
     memory::set_end(b"hysort: memory exhausted\n".to_vec(), TROUBLE);
@@ -50,7 +50,7 @@ fn call() -> Infallible {
         memory::be_sparing();
     }
     let words = env::args_os().skip(1);
-    // A panic is a defect in hysort, and has printed where it is.
+    // A panic is a defect in hysort, and has printed its location.
     let result = panic::catch_unwind(|| match args::parse(words) {
         Ok(Request::Show(text)) => show(&text),
         Ok(Request::Run(plan)) => run::run(*plan),

@@ -1,5 +1,5 @@
-//! `-m`: files that are sorted become one. All of them are open at once. If they are too many for that, they are
-//! sorted: lines that are in order in their files come out the same.
+//! `-m`: files that are sorted become one. All of them are open at once. If there are too many for that, they are
+//! sorted instead: if the files are in order, the result is the same.
 
 use crate::args::Plan;
 use crate::call::Call;
@@ -26,7 +26,7 @@ fn is_out_of_descriptors(failure: &Failure) -> bool {
 /// Opens all files, or as many as can be open at once.
 pub fn open(plan: &Plan) -> Result<Vec<Input>, Failure> {
     process::raise_max_descriptors();
-    // For temporary files when no descriptor is left.
+    // Descriptors kept for temporary files, in case none is left.
     let _reserve: Vec<io::Result<File>> = (0..3).map(|_| File::open("/dev/null")).collect();
     let mut inputs = Vec::new();
     for name in plan.files.iter().filter(|_| plan.batch.is_none_or(|most| plan.files.len() <= most)) {

@@ -31,7 +31,7 @@ pub fn in_plain_quotes(word: &OsStr) -> Vec<u8> {
     }
 }
 
-/// Whether a shell reads the name as something else, or GNU's messages, where a colon ends a name.
+/// Whether a shell would read the name as something else, or it has a colon, which ends a name in GNU's messages.
 fn needs_quotes(name: &[u8]) -> bool {
     let special = |byte: &u8| b" !\"$&'()*:;<=>?[\\^`|".contains(byte);
     matches!(name, b"" | b"{" | b"}" | [b'#' | b'~', ..]) || name.iter().any(special)
@@ -41,7 +41,7 @@ fn in_quotes(name: &[u8]) -> Vec<u8> {
     if !name.contains(&b'\'') {
         return [b"'", name, b"'"].concat();
     }
-    // GNU prefers double quotes where nothing in them means anything.
+    // GNU prefers double quotes if nothing in the name is special within them.
     if !name.iter().any(|byte| b"!\"$&()*;<=>?[\\^`|".contains(byte)) {
         return [b"\"", name, b"\""].concat();
     }

@@ -2,8 +2,8 @@
 //!
 //! A result for a file is written to a file without a name (`O_TMPFILE`) in the file's directory, and takes the place
 //! of the old file by a rename when it is complete. Nothing that ends the process leaves a partial result, and until
-//! the rename the old file is unchanged, even if it is an input. If the file system cannot create files without a name,
-//! a hidden one is used, which a signal removes.
+//! the rename the old file is unchanged, even if it is an input. If the file system cannot create files without a
+//! name, a file with a hidden name is used, which a signal's handler removes.
 
 use crate::args::Plan;
 use crate::failure::{self, Failure, STDOUT, errno_text};
@@ -33,18 +33,18 @@ pub struct Output {
 
 enum Kind {
     Stdout,
-    /// It was there before, and stays: a device, a FIFO, what `/dev/stdout` leads to.
+    /// A file that existed before and is not replaced: a device, a FIFO, what `/dev/stdout` leads to.
     Existing(File),
     New(Box<NewFile>),
 }
 
 struct NewFile {
-    /// All symbolic links are followed.
+    /// The file, after following all symbolic links.
     file: Replacement,
     old: Option<Old>,
-    /// The empty file that was made where a link leads. It goes if it is not replaced.
+    /// The empty file that was made where a link leads. It is removed unless it is replaced.
     _made: Option<Made>,
-    /// Whether the old file goes only when the new one is on the disk.
+    /// Whether the old file is replaced only when the new one is on the disk.
     sync: bool,
 }
 
@@ -69,7 +69,7 @@ impl Output {
         Ok(Output { name, kind, progress: Arc::clone(progress) })
     }
 
-    /// The file that stdout is, if it is a regular one: output written there is read again if it is an input.
+    /// The file that stdout is, if it is a regular one: if it is also an input, output written to it is read again.
     pub fn regular_stdout(&self) -> Option<Metadata> {
         let Kind::Stdout = self.kind else { return None };
         stdout::regular_file()
@@ -82,7 +82,7 @@ impl Output {
         }
     }
 
-    /// Says that all is written: a new file gets its name. After an error nothing is left of it.
+    /// Called when all is written: a new file gets its name. After an error nothing is left of it.
     pub fn finish(self) -> Result<(), Failure> {
         let Output { name, kind, .. } = self;
         let name = &name;
@@ -144,7 +144,7 @@ impl Old {
         Ok(Old { found: file.metadata()?, acl: Acl::of(file).unwrap_or_else(|_| Some(Acl::unknown())) })
     }
 
-    /// Returns the error that a rename over the file would give: all work would be done by then.
+    /// Returns the error that a rename over the file would give only after all the work.
     fn check_replaceable(&self, spot: &Spot) -> io::Result<()> {
         if file::is_mount_point(&spot.directory, &spot.name) {
             return Err(Errno::BUSY.into());

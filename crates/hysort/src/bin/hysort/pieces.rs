@@ -29,14 +29,14 @@ impl Reading {
         (self.piece * (2 * self.readers + 1)) as u64
     }
 
-    /// Hands all bytes of `input` to `take`, in pieces that are in order.
+    /// Hands all bytes of `input` to `take`, piece by piece, in order.
     pub fn pieces(&self, mut input: Input, mut take: impl FnMut(Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
         if let Some(Range { start, end }) = input.extent.clone() {
             let mut at = start;
             if self.readers > 0 && end.saturating_sub(start) >= LONG * self.piece as u64 {
                 at = self.parallel(&input, start..end, &mut take)?;
             }
-            // The rest, and bytes appended in the meantime. The next process that reads stdin begins after them.
+            // Next come the rest and bytes appended meanwhile. The next process that reads stdin begins after them.
             input.file.seek(SeekFrom::Start(at)).map_err(|e| Error::Read(input.failed(e)))?;
         }
         loop {
@@ -61,7 +61,7 @@ impl Reading {
             let mut at = extent.start;
             let Ok(readers) = started.collect::<io::Result<Vec<_>>>() else { return Ok(at) };
             for reader in (0..readers.len()).cycle() {
-                // Each reader has the next piece of its own: nothing comes when the file is at its end.
+                // The readers have the pieces in turn: the first one that sends nothing is past the end of the file.
                 let Ok(piece) = readers[reader].recv() else { break };
                 let piece = piece.map_err(|e| Error::Read(input.failed(e)))?;
                 let (len, expected) = (piece.len() as u64, (extent.end - at).min(self.piece as u64));
@@ -117,7 +117,7 @@ fn read_piece(file: &File, start: u64, len: usize) -> io::Result<Vec<u8>> {
             Err(e) => return Err(e.into()),
         }
     }
-    bytes.truncate(len); // the buffer may have more room
+    bytes.truncate(len); // the buffer may be longer
     Ok(bytes)
 }
 

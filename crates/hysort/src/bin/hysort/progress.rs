@@ -1,5 +1,5 @@
-//! How far a call is: a bar on a terminal, lines elsewhere if they are asked for, and one line at any time for SIGUSR1,
-//! as in dd. The only place that uses indicatif.
+//! The progress of a call: a bar on a terminal, lines elsewhere if they are asked for, and one line at any time for
+//! SIGUSR1, as in dd. The only place that uses indicatif.
 
 use crate::args::Plan;
 use hybz_files::{process, signals};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long nothing is shown, and how long it takes from one line to the next.
+/// The time before anything is shown, and the time from one line to the next.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The progress display of one call.
@@ -62,7 +62,7 @@ impl Progress {
         self.show("read", read, self.total.filter(|&total| total >= read));
     }
 
-    /// Adds `bytes` to the number of bytes written, and returns it.
+    /// Adds `bytes` to the number of bytes written, and returns that number.
     pub fn wrote(&self, bytes: usize) -> u64 {
         let written = self.counts.written.fetch_add(bytes as u64, Relaxed) + bytes as u64;
         let read = self.counts.read.load(Relaxed);
@@ -157,7 +157,7 @@ fn answer_signals(counts: &Arc<Counts>) {
         let len = 128 - room.len();
         signals::write_stderr(&line[..len]);
     };
-    // SAFETY: it reads atomics, puts a line together on the stack and writes it with one system call.
+    // SAFETY: the handler reads atomics, puts a line together on the stack and writes it with one system call.
     let _ = unsafe { signals::on_question(answer) };
 }
 

@@ -46,7 +46,7 @@ fn read_names(from: &OsString) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-/// Sorts all files, the first of which have been opened.
+/// Sorts all files; `opened` has the first of them.
 fn sort(call: Call<'_>, opened: Vec<Input>) -> Result<(), Failure> {
     let (plan, progress, started) = (call.plan, Arc::clone(&call.progress), Instant::now());
     let (threads, memory) = (limits::threads(plan), limits::memory(plan));

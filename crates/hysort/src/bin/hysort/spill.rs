@@ -28,8 +28,8 @@ pub fn maker(plan: &Plan) -> impl FnMut() -> io::Result<File> + Send + 'static {
     }
 }
 
-/// A file for its owner alone, which can get no name. Where the file system has no such files, it has a name
-/// for a moment.
+/// Creates a file for its owner alone, which can get no name. If the file system has no such files, the file has a
+/// name for a moment.
 fn create(directory: &Path) -> io::Result<File> {
     let named = || NamedTempFile::new_in(directory).map(NamedTempFile::into_file);
     file::create_nameless(directory).map_or_else(named, Ok).map_err(|e| {

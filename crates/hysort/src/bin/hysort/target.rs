@@ -3,9 +3,9 @@
 //!
 //! The kernel alone decides whether a link may be followed and another user's file written: `fs.protected_symlinks`,
 //! `fs.protected_regular` and `fs.protected_fifos` forbid it in directories such as /tmp. The name itself is therefore
-//! opened first, with the flags that GNU sort uses. Only then are its links read, to find the directory entry that the
-//! result replaces, and that entry must be the file that the kernel opened: a link that changes meanwhile leads nowhere
-//! else.
+//! opened first, with the flags that GNU sort uses. Its links are read only then, to find the directory entry that the
+//! result replaces, and that entry must be the file that the kernel opened: a link that changes meanwhile leads
+//! nowhere else.
 
 use hybz_files::directory::Directory;
 use hybz_files::file;
@@ -25,7 +25,7 @@ pub enum Found {
     Nothing(Spot),
     /// A regular file, open for writing.
     Old(Spot, File),
-    /// A link that led nowhere, up to now.
+    /// A link that led nowhere: its target has just been made.
     Made(Spot, Made),
     /// An existing file to write to: a device, a FIFO, or the target of `/dev/stdout`.
     Stream(File),
@@ -59,7 +59,7 @@ fn open_or_make(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(false).custom_flags(flags).open(path)
 }
 
-/// No file has this name. The result will get it by a link call, which follows no links.
+/// No file has this name. The result will get the name by a link call, which follows no links.
 fn nothing(path: &Path) -> io::Result<Found> {
     let last = path.as_os_str().as_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     if matches!(last, b"" | b"." | b"..") {
@@ -88,7 +88,7 @@ fn existing(path: &Path) -> io::Result<Found> {
     })
 }
 
-/// Follows symbolic links. Nothing: the name is that of an open file (`/dev/stdout`, `/proc/self/fd/3`), which no other
+/// Follows symbolic links. `None`: the name is that of an open file (`/dev/stdout`, `/proc/self/fd/3`), which no other
 /// file can get.
 fn resolve(path: &Path) -> io::Result<Option<PathBuf>> {
     const MOST: usize = 40;
@@ -138,7 +138,7 @@ mod tests {
         );
         drop(made);
         assert_eq!(names(place.path()), ["link"]);
-        // Bytes that another process wrote there stay.
+        // Bytes that another process wrote to the file stay.
         let Ok(Found::Made(_, made)) = Found::at(&link) else { panic!("there is something") };
         fs::write(&target, "text").unwrap();
         drop(made);

@@ -32,7 +32,7 @@ pub enum What {
     #[default]
     Sort,
     Merge,
-    /// Whether they are sorted is checked; quietly or not.
+    /// Checks whether they are sorted; quietly or not.
     Check {
         quiet: bool,
     },
@@ -57,10 +57,10 @@ pub struct Plan {
     pub unique: bool,
     pub stable: bool,
     pub(super) keys: Vec<Key>,
-    /// The options of keys that have none.
+    /// The options of keys that have none of their own.
     pub(super) options: Options,
     pub separator: Option<u8>,
-    /// The program that was to compress temporary files.
+    /// The program named to compress temporary files.
     compress: Option<OsString>,
     /// Whether a zero byte ends a line.
     pub zero: bool,
@@ -93,12 +93,12 @@ impl Plan {
         Order::new().end(self.end()).reverse(self.reverse).unique(self.unique)
     }
 
-    /// The order of lines, with their keys: if there are none, they are compared as a whole.
+    /// The order of lines, with their keys: without keys, lines are compared as a whole.
     pub fn keyed(&self) -> Keys {
         Keys::new(self.effective_keys(), &self.order()).stable(self.stable).separator(self.separator)
     }
 
-    /// All keys, with the options that they take from the command line. Options without keys are a key, too.
+    /// All keys, with the options that they take from the command line. Options alone make a key.
     pub fn effective_keys(&self) -> Vec<Key> {
         match &self.keys[..] {
             [] if self.options.is_plain() => Vec::new(),
@@ -141,7 +141,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Request, Failure> 
     Ok(Request::Run(Box::new(plan)))
 }
 
-/// The variable that gives the number of threads where no flag does, as for hybz.
+/// The environment variable that gives the number of threads if no flag does, as for hybz.
 const THREADS: &str = "HYBZ_THREADS";
 
 /// The number of threads that the variable gives; none if it is not set, or 0.
@@ -214,7 +214,7 @@ impl Plan {
         Ok(())
     }
 
-    /// An option of all keys that have none.
+    /// Adds an option of all keys that have none of their own.
     fn option(&mut self, letter: u8) {
         self.options = self.options.with(letter).unwrap_or(self.options);
     }
@@ -241,7 +241,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks what must fit together, when all flags are known.
+    /// Checks combinations of flags, when all flags are known.
     fn settle(&mut self) -> Result<(), Failure> {
         if self.files0_from.is_some()
             && let Some(file) = self.files.first()
@@ -265,7 +265,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks what a check allows. The names of the files are known by now.
+    /// Refuses what `-c` does not allow. The names of the files are known by now.
     pub fn settle_check(&self, quiet: bool) -> Result<(), Failure> {
         let letter = if quiet { "C" } else { "c" };
         if let [_, extra, ..] = &self.files[..] {
@@ -279,7 +279,7 @@ impl Plan {
     }
 }
 
-/// The letter of `--check=HOW`, of which a beginning is enough.
+/// The letter of `--check=HOW`, where a prefix of HOW is enough.
 fn how(value: Option<&OsStr>) -> Result<char, Failure> {
     const HOW: [(&str, char); 3] = [("quiet", 'C'), ("silent", 'C'), ("diagnose-first", 'c')];
     value.map_or(Ok('c'), |value| one_of(&HOW, value, "--check"))
@@ -298,7 +298,7 @@ fn sort_word(value: &OsStr) -> Result<u8, Failure> {
     one_of(&WORDS, value, "--sort").map(|letter| letter as u8)
 }
 
-/// The letter of the only word that begins with `value`; words of the same letter are one.
+/// The letter of the only word that begins with `value`; words of the same letter count as one.
 fn one_of(words: &[(&str, char)], value: &OsStr, flag: &str) -> Result<char, Failure> {
     let begin = words.iter().filter(|(word, _)| word.as_bytes().starts_with(value.as_bytes()));
     let exact = words.iter().find(|(word, _)| word.as_bytes() == value.as_bytes());

@@ -32,7 +32,7 @@ fn sentence(before: &str, typed: &str, value: &OsStr, after: &str) -> Failure {
     Failure::sentence([flag.as_bytes(), &in_plain_quotes(value), after.as_bytes()].concat())
 }
 
-/// The least that `-S` can mean: smaller sizes are taken for this one, so that a call with `-S 1` goes on.
+/// The minimum size for `-S`: smaller sizes become this one, so that a call with `-S 1` still works.
 pub const LEAST: u64 = 1 << 20;
 
 /// The value of `-S`: a number of KiB, or of the unit that follows, or per cent of `memory`.
@@ -102,7 +102,7 @@ pub fn parallel(typed: &str, value: &OsStr) -> Result<NonZeroUsize, Failure> {
     NonZeroUsize::new(number).ok_or_else(|| Failure::sentence("number in parallel must be nonzero"))
 }
 
-/// The value of `--batch-size`, of which there are at most `most`.
+/// The value of `--batch-size`; the process may have `most` files open.
 pub fn batch_size(typed: &str, value: &OsStr, most: u64) -> Result<usize, Failure> {
     let most = most.saturating_sub(3);
     match plain(value.as_bytes()) {

@@ -56,7 +56,7 @@ pub fn refused(typed: &OsStr) -> Failure {
 
 /// The flags of hysort.
 pub fn command() -> Command {
-    // These are refused, the first only if a key takes it.
+    // These flags are refused, the first only if a key takes it.
     let refused = ["-R, --random-sort", "--random-source FILE", "--debug"];
     Command::new("hysort")
         .version(VERSION)

@@ -1,8 +1,8 @@
 //! The words of a command line, read as getopt_long of the GNU C library reads them, with its messages: flags and files
 //! in any order, clusters of letters, values attached or apart, beginnings of long names, `--`.
 //!
-//! clap describes the flags and does not read them, because users of sort would notice: it drops the `=` of `-o=x`, and
-//! takes the beginning of two flags for an unknown one.
+//! clap describes the flags and does not read them, because users of sort would notice: it drops the `=` of `-o=x`,
+//! and calls a common prefix of two flags unknown.
 
 use super::table::index_in_gnu;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::mem::take;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// A word, or a part of one, and what follows it if it takes a value.
+/// A flag, which may be a part of a word, with its value if it takes one; or a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Word {
     Flag {
@@ -29,11 +29,11 @@ pub enum Word {
     File(OsString),
 }
 
-/// Reads words from the first to the last. An error ends it.
+/// Reads words from the first to the last. An error ends the reading.
 pub struct Words<'a> {
     command: &'a Command,
     words: VecDeque<OsString>,
-    /// The rest of a cluster of letters, and all of it with its dash.
+    /// The rest of a cluster of letters; `typed` is the whole cluster with its dash.
     cluster: VecDeque<u8>,
     typed: OsString,
     /// All that follows are files.
