@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// How a lane's thread handles tasks and a device.
 pub trait Offloaded: Send {
-    /// The number of tasks, and of their bytes, that a lane of this size should take in one batch. The kind of work
+    /// The number of tasks, and of bytes in them, that a lane of this size should take in one batch. The kind of work
     /// decides whether the size counts blocks or bytes.
     fn limits(size: usize, lane: &dyn DeviceLane) -> (usize, u64);
 
