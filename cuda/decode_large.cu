@@ -25,7 +25,7 @@ uint64_t lay_out_large(LargeDecoding &d, uint8_t *memory, uint64_t blocks, uint6
 
 namespace {
 
-// Finds arrays in the batch's input, from an offset on.
+// The batch's input; `array` returns null for an array that is not within it.
 struct Input {
     const uint8_t *bytes;
     uint64_t count;

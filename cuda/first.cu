@@ -28,8 +28,8 @@ struct FirstTile : GroupTile {
 template <bool kWide> constexpr uint32_t kBytes = kWide ? 6 : 7;
 
 // The next bytes of a rotation that agrees with others on `depth` symbols, the first one highest, so that comparing
-// numbers compares text. A suffix may end earlier, so the lowest byte is the number of its bytes, because the end mark
-// is less than all bytes.
+// numbers compares text. A suffix may end earlier: the lowest byte is the number of bytes, because the end mark sorts
+// before all bytes.
 template <bool kWide>
 __device__ __forceinline__ uint64_t text_after(const Batch &batch, uint32_t block, uint32_t value, uint32_t depth) {
     const uint32_t base = batch.base[block] - (kWide ? block : 0);

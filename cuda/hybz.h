@@ -224,7 +224,7 @@ int hybz_lane_suffixes(struct hybz_lane *lane, uint32_t blocks, const uint32_t *
                        uint32_t entry_log, uint8_t *column, uint32_t *origins, uint32_t *entries, uint32_t timeout_ms,
                        struct hybz_report *report);
 
-/* Codes blocks, as for hybz_lane_suffixes, on a HYBZ_CODE_LARGE lane. Three steps in this order: this one,
+/* Codes blocks, as for hybz_lane_suffixes, on a HYBZ_CODE_LARGE lane. Coding takes three steps: this one,
  * hybz_lane_choose any number of times, and hybz_lane_segments.
  *   about    [0..blocks-1] out, any host memory
  *   tallies  [0..blocks-1] out, any host memory: the first choices

@@ -3,7 +3,7 @@
 import { KEEP } from './core.js';
 import text from './worker.text.js';
 
-/** The number of blocks that a worker has: it decodes one; two more, since the calling thread may be slow to send. */
+/** A worker has one block to decode, and two more, since the calling thread may be slow to send others. */
 const AHEAD = 3;
 
 /**
@@ -33,8 +33,7 @@ export class Pool {
     this.timer.unref?.();
   }
 
-  /** Queues the block at bit `bit` of `bytes`. The job's `made` will be the answer; it is empty if `bytes` are gone.
-   * */
+  /** Queues the block at bit `bit` of `bytes`. The job's `made` will be the answer, empty if `bytes` are gone. */
   add(bytes, bit) {
     const job = { bytes, bit };
     job.made = new Promise((resolve) => (job.answer = resolve));
