@@ -47,7 +47,7 @@ inline __device__ uint32_t start_of(const uint8_t *text, uint32_t at, uint32_t l
     return at;
 }
 
-// The state before the byte `from`: kUnknown if the bytes near it do not tell.
+// The state before the byte `from`, or kUnknown if the bytes near it do not determine it.
 inline __device__ uint32_t equal_before(const uint8_t *text, uint32_t from) {
     if (from == 0) return 0;
     const uint32_t least = from > kLookBack ? from - kLookBack : 0;

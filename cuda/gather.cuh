@@ -39,7 +39,7 @@ inline __device__ CopyPlaces places_of_copies(const CopyCommand &own, uint32_t a
     return {end - own.literals - own.length, __shfl_sync(~0u, end, 31)};
 }
 
-// A warp's commands, in shared memory. Text is numbered so that rows begin at addresses that are multiples of 32.
+// A warp's commands, in shared memory. Offsets are shifted so that rows begin at addresses that are multiples of 32.
 struct CopyTable {
     // The copy's destination; the distance from a literal's destination to its byte in the input; the copy's distance;
     // the place at which the copy begins to repeat itself.

@@ -213,8 +213,8 @@ int hybz_lane_code(struct hybz_lane *lane, uint32_t blocks, const uint32_t *leng
                    struct hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t timeout_ms,
                    struct hybz_report *report);
 
-/* Blocks of a HYBZ_SUFFIXES lane: all suffixes of each text, which is followed by an end mark below all bytes, are
- * sorted. Texts may be periodic. A block of n bytes has n + 1 rows; the first one is the mark's own.
+/* Sorts all suffixes of each text, which is followed by an end mark below all bytes, on a HYBZ_SUFFIXES lane. Texts
+ * may be periodic. A block of n bytes has n + 1 rows; the first one is the mark's own.
  *   entry_log  1..30
  *   column   out, pinned: for each block [0..n] the byte before each row, back to back
  *   origins  [0..blocks-1] out: the row of the whole text, which no byte precedes (the column has a 0 there)

@@ -32,7 +32,7 @@ __device__ uint64_t coded_line(const uint8_t *__restrict__ text, uint32_t from, 
     return number << (64 - layout.block_bits) | bits >> (64 - layout.code_bits) << layout.unused | low;
 }
 
-// The last range that begins at or before the line.
+// The line's range: the last one that begins at or before the line.
 __device__ inline uint32_t range_of(const uint32_t *__restrict__ range_line, uint32_t ranges, uint32_t line) {
     return lower_bound(range_line + 1, ranges, line + 1);
 }

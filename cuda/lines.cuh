@@ -63,7 +63,7 @@ struct LineBatch {
     uint32_t flags; // HYBZ_LINES_...
 };
 
-// The first place of `sorted` [0..count-1] whose value is at least `value`.
+// The first index of `sorted` [0..count-1] whose value is at least `value`.
 inline __device__ uint32_t lower_bound(const uint32_t *__restrict__ sorted, uint32_t count, uint32_t value) {
     uint32_t low = 0;
     while (count > 0) {
@@ -111,7 +111,7 @@ cudaError_t line_table(const SortingLines &s, const LineBatch &batch, cudaStream
 // find_lines.cu
 cudaError_t count_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 cudaError_t find_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
-// line_keys.cu: the keys of all lines, and those of `count` tied ones of generation `from`. A key begins with the
+// line_keys.cu: the keys of all lines, and those of `count` tied lines of generation `from`. A key begins with the
 // number of the range or group, and the code follows. The sort ignores the low 8 bits; they are 0 if the key holds the
 // whole line. To be called before the first keys: finds the common prefix of each range's lines, up to `limit` bytes.
 cudaError_t range_common(const SortingLines &s, const LineBatch &batch, uint32_t limit, cudaStream_t stream);

@@ -38,7 +38,7 @@ struct Strips {
     }
 };
 
-// Divides strips into tasks, one CTA for each strip: it examines 1,024 codes at a time for one that is not a string.
+// Divides strips into tasks, one CTA for each strip: it looks for codes that are no strings, 1,024 codes at a time.
 __global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips) {
     __shared__ uint32_t firsts[2][kFindThreads / 32];
     const uint32_t strip = blockIdx.x;
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips)
     if (threadIdx.x == 0) strips.used[strip] = slot - strips.slots[strip];
 }
 
-// Decodes the task of a warp: only its length (kWrite: false), or its text, of which at most `room` bytes belong to the
+// Decodes the task of a warp: only its length (kWrite: false), or its text, of which at most `room` bytes fit the
 // strip. `starts` [0..kLzwNamed] receives the starts of strings, counted from the last clear.
 template <bool kWrite, class Start>
 __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint32_t room, uint8_t *out,
@@ -176,8 +176,8 @@ write_kernel(const Strips strips, const uint32_t *__restrict__ places, uint8_t *
     decode_task<true>(strips.codes(task.strip), task, strip.length - place, out + strip.to + place, starts[warp]);
 }
 
-// Undoes TIFF's predictor 2 in place: a byte was stored as the difference from the same byte of the pixel before it in
-// its row. A CTA for each strip, a warp for a row, 32 pixels at a time.
+// Undoes TIFF's predictor 2 in place: each byte is stored as the difference from the same byte of the pixel before it
+// in the row. A CTA for each strip, a warp for a row, 32 pixels at a time.
 __global__ void __launch_bounds__(kAddThreads)
 add_kernel(const hybz_lzw_strip *__restrict__ strips, uint32_t pixel, uint32_t row, uint8_t *out) {
     const auto add = [](uint32_t a, uint32_t b) { // four bytes, each modulo 256

@@ -10,7 +10,7 @@ constexpr uint32_t kLzwClear = 256, kLzwEnd = 257, kLzwFirst = 258;
 constexpr uint32_t kLzwMinBits = 9, kLzwMaxBits = 12;
 constexpr uint32_t kLzwNamed = (1u << kLzwMaxBits) - kLzwFirst; // strings that a code can name
 constexpr uint32_t kLzwCodes = 4862; // maximum after a clear: libtiff accepts more codes than can be named
-// A task has at least this many codes, unless it is the last one of its strip. Tables are full after 3,836 codes.
+// A task has at least this many codes, unless it is the last task of its strip. Tables are full after 3,836 codes.
 constexpr uint32_t kLzwTask = 2048;
 
 // The part of a strip from one clear to the next: it is decoded independently.

@@ -3,9 +3,9 @@
 //
 // For each position of a piece of 4,096, a warp computes where the path from it leaves the piece, going from the
 // piece's end to its beginning. It handles 32 positions together; paths that stay within the 32 jump from lane to
-// lane. A CTA does the same for a group of 64 pieces. The path from 0 then takes one load for each group, which one
-// thread does; after that one load for each piece, in all groups at the same time; and finally warps walk through all
-// pieces at the same time, in shared memory.
+// lane. A CTA does the same for a group of 64 pieces. One thread then follows the path from 0, with one load for each
+// group; after that, the path takes one load for each piece, in all groups at the same time; and finally warps walk
+// through all pieces at the same time, in shared memory.
 //
 // No step depends on how long factors are. Twin: crates/factor/src/tiled/path.rs.
 #include "factor.cuh"

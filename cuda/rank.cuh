@@ -96,7 +96,7 @@ struct RankMemory {
     uint32_t queue[64];  // heads found: position << 8 | byte
 };
 
-// Makes the list before a chunk: the bytes that occurred, the latest first; then the others, ascending.
+// Makes the list as it is before a chunk: the bytes that occurred, the latest first; then the other bytes, ascending.
 inline __device__ void first_list(RankMemory &memory, const uint8_t *order, const uint32_t *last, uint32_t used) {
     const uint32_t lane = threadIdx.x & 31;
     uint32_t *keys = reinterpret_cast<uint32_t *>(memory.keys);

@@ -8,11 +8,11 @@
 // of 2007 only works sequentially).
 //
 // Members that stay tied at the same rank r agree on depth + depth[r] symbols, and continue immediately from the same
-// snapshot, up to kSteps times. Larger groups pay in proportion to their members; beyond kSmall, CUB sorts.
+// snapshot, up to kSteps times. Members of larger groups cost more; beyond kSmall, CUB sorts.
 //
 // Measured (H200, linux, first round): 85 ps a rotation with two counts of 32-bit keys a member, before first.cu took
-// the first steps; 76 since then; 65 with splitting.cuh and registers for four CTAs. tuned.hpp has the alternatives to
-// kSmall, kSteps and kRefineCtas.
+// the first steps; 76 since then; 65 with splitting.cuh and registers for four CTAs. tuned.hpp has measurements of
+// other kSmall, kSteps and kRefineCtas.
 //
 // Twin: simulate() in sim/sim.hpp.
 #include "splitting.cuh"

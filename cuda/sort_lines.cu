@@ -1,7 +1,7 @@
 // sort_lines.cu: a batch of lines from text to sorted text.
 //
 // The host reads 20 bytes after each round, among them the numbers of tied lines and of their groups. Words take 1 or 2
-// rounds, 600 MB of paths take 8: docs/ALGORITHMS.md, "Sorting lines on a GPU", has the savings of each method.
+// rounds, 600 MB of paths take 8: docs/ALGORITHMS.md, "Sorting lines on a GPU", tells what each method saves.
 #include "lane.cuh"
 #include "lines.cuh"
 #include <algorithm>

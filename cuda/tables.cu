@@ -50,8 +50,8 @@ struct TablesMemory {
     ScanMemory scan;
 };
 
-// Huffman's tree by bzip2's heap, entry for entry: sets the parents of all nodes. Entry 0 is lighter than all others;
-// the entry after the last one is heavier.
+// Builds Huffman's tree with bzip2's heap, entry for entry: sets the parents of all nodes. Entry 0 is lighter than all
+// others; the entry after the last one is heavier.
 inline __device__ void build(Heap &heap, uint32_t count) {
     uint2 *const entries = reinterpret_cast<uint2 *>(heap.pairs);
     entries[0] = make_uint2(0, 0);

@@ -40,7 +40,7 @@ namespace hybz {
 
 namespace {
 
-// 1 for a row of the other third.
+// 1 if a row is of the other third, else 0.
 struct IsOther {
     const uint32_t *positions;
     __device__ uint32_t operator()(uint32_t row) const { return positions[row] % 3 == 0; }
@@ -68,7 +68,7 @@ __device__ void write_entry(const Thirds &thirds, uint32_t block, uint32_t posit
     thirds.entries[block * thirds.each + ((position - turn) >> thirds.entry_log)] = row;
 }
 
-// Writes one bit of an order: of row `row`, by whole warps.
+// Writes the bit of row `row` of an order; whole warps call it.
 __device__ void write_bit(const Thirds &thirds, uint32_t block, uint32_t m, uint32_t order, uint32_t row, bool bit) {
     const uint32_t words = m / 32 + 1;
     const uint32_t word = __ballot_sync(~0u, bit);

@@ -93,7 +93,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Forks while other threads submit, answer, wait and drop, so that every lock is held sometimes.
+/// Forks while other threads submit, answer, wait and drop, so that every lock is sometimes held during a fork.
 fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
     let pool = Pool::builder().memory(1 << 20).build();
     let (small, stop) = (&text[..20_000], AtomicBool::new(false));

@@ -103,8 +103,8 @@ pub trait DeviceLane: Send {
 
     // `DecodeLarge`.
 
-    /// Decodes blocks up to their codes. The first `bytes` bytes of [`input`](Self::input), which has room for
-    /// [`input_room`](super::input_room) of them, hold their payloads, each as [`LargeForDevice`] says. All
+    /// Decodes blocks up to their codes. The first `bytes` bytes of [`input`](Self::input), which has
+    /// [`input_room`](super::input_room) bytes in all, hold their payloads, each as [`LargeForDevice`] says. All
     /// blocks together have at most `max_blocks * max_length` rows.
     fn codes(&mut self, blocks: &[LargeForDevice], bytes: usize, timeout: Duration) -> Result<DecodedCodes<'_>> {
         Err(other_lane())

@@ -230,7 +230,7 @@ pub struct SortedThirds<'a> {
     pub bits: &'a [u32],
     /// The bytes before the rows.
     pub bytes: &'a [u8],
-    /// The rows of the entry points, counted from the sample's on. Each block has as many entries as the longest one.
+    /// The rows of the entry points, numbered from the sample's on. Each block has as many entries as the longest one.
     pub entries: &'a [u32],
 }
 

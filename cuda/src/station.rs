@@ -72,7 +72,7 @@ impl Times {
 }
 
 impl<O: Offloaded> GpuStation<O> {
-    /// A lane of this size, or of half of it as often as there is too little memory, down to `least`.
+    /// Opens a lane of this size; while there is too little memory, halves the size, down to `least`.
     pub fn new(name: String, size: usize, least: usize, open: Open, offloaded: O) -> Result<Self, String> {
         let times = Times::default();
         let mut station = GpuStation { name, size, least, open, lane: None, offloaded, times, wrong: false };

@@ -22,7 +22,7 @@ fn there_and_back() {
     }
 }
 
-/// A `-m` that is too small is not reported as damage: the exit code is 1, and the amount of memory in the message is
+/// A `-m` that is too small is not reported as damage: the exit code is 1, and as much memory as the message names is
 /// enough.
 #[test]
 fn more_memory_than_is_allowed() {

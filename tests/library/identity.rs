@@ -66,7 +66,7 @@ fn lengths_around_the_limit_of_a_block() {
     let settings = Settings::new().level(ours::level(1)).pool(&pool);
     for limit in [99_981, 2 * 99_981] {
         for len in limit - 3..limit + 4 {
-            // Without runs, so that run-length coding does not change the length.
+            // The text has no runs, so that run-length coding does not change its length.
             let text: Vec<u8> = (0..len).map(|i| if i % 2 == 0 { b'a' } else { (i % 89) as u8 }).collect();
             let expected = reference::compress(1, &text);
             if len == limit + 1 && program::installed_for_part("bzip2") {

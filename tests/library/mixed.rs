@@ -49,7 +49,7 @@ fn streams_of_both_formats() {
         let summary = decoder.summary();
         assert_eq!((summary.streams, summary.bytes_in), (streams, file.len() as u64), "{round}");
         assert_eq!(summary.trailing_garbage, None);
-        // Trailing garbage is accepted only after the last stream.
+        // Garbage is accepted only after the last stream.
         let len = file.len() as u64;
         file.extend(b"garbage");
         assert!(hybz::decompress(&file, &Settings::new()).unwrap() == text);

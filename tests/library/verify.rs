@@ -249,7 +249,7 @@ fn a_core_that_calls_its_own_blocks_wrong() {
             pool = pool.station(Accepts::Only(&[ENCODE]), || Ok(Box::new(Passer)));
         }
         let pool = pool.build();
-        // The core is started by the first task of a class that it takes.
+        // The first task of a class that the core takes starts the core.
         let coded = hybz::compress(b"x", &Settings::new()).expect("a block");
         assert_eq!(hybz::decompress(&coded, &Settings::new().pool(&pool)).expect("a right file"), b"x");
         let (out, summary) = fastest(&pool, Verify::All, &bytes);

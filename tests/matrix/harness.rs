@@ -17,7 +17,7 @@ pub struct Trial {
 /// Runs the tests that the command line selects.
 pub fn main(trials: Vec<Trial>) -> ExitCode {
     let (mut words, mut skipped, mut flags, mut terse) = (Vec::new(), Vec::new(), Vec::new(), false);
-    // Twice the cores: many scenarios wait, for a signal, a reader or a limit.
+    // Twice as many threads as cores, because many scenarios wait for a signal, a reader or a limit.
     let mut threads = std::thread::available_parallelism().map_or(2, |cores| 2 * cores.get());
     let mut args = std::env::args().skip(1).flat_map(|arg| match arg.split_once('=') {
         Some((flag, value)) if flag.starts_with("--") => vec![flag.to_owned(), value.to_owned()],

@@ -2,7 +2,7 @@
 //!
 //! `cargo test --test matrix` runs every scenario with hybz; `cargo test --test matrix -- disk` those whose names
 //! contain `disk`; `cargo test --test matrix -- --list` prints all names, with the expected outcomes. With
-//! `HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2` the peers are run too: they cannot fail the test.
+//! `HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2` the peers are run, too; their failures do not fail the test.
 //! `HYBZ_MATRIX_TABLE=docs/FAULTS.md` then writes that page: totals, and the faults of each peer.
 //!
 //! A scenario is a few lines of shell in `tests/matrix/*.sh`, with the functions of `prelude.sh`. Scenarios about

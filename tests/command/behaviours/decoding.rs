@@ -44,7 +44,7 @@ fn refused(bytes: &[u8], text: &str, text_of_test: &str) -> String {
     assert_eq!(advised, !bytes.is_empty(), "{test:?}");
     let run = place.hybz(&["-tv", "a.bz2", "good.bz2"]).says(2, &text_of_test["hybz: a.bz2: ".len()..]);
     assert!(run.stderr.contains("  good.bz2: ") && run.stderr.contains("ok\n"), "{run:?}");
-    // One line under -q: bzip2 prints no message about a cut file.
+    // Under -q hybz prints one line, but bzip2 nothing, about a cut file.
     let run = place.hybz(&["-dq", "a.bz2"]);
     assert_eq!((run.code, run.stderr.lines().count()), (2, 1), "{run:?}");
     place.hybz(&["-dqq", "a.bz2"]).silent(2);

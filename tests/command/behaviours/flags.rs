@@ -60,7 +60,7 @@ fn put_hello(place: &Place) {
     place.put("b.bz2", &compressed(b"hello\n"));
 }
 
-/// The same as bzip2 for each of these command lines.
+/// hybz does the same as bzip2 for each of these command lines.
 fn all_the_same(lines: &[&str]) {
     each_as_bzip2(lines, put_hello);
 }

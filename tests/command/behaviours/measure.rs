@@ -137,7 +137,7 @@ fn more_than_fits() {
     let run = place.hybz(&["--measure", "-m12", "m", "a"]);
     assert_eq!(run.out().lines().count(), 2, "{run:?}");
     run.says(1, "hybz: m: measuring it needs 13 MB of memory, and -m allows 12 MB.\n");
-    // The number of megabytes in the message is enough.
+    // As many megabytes as the message names are enough.
     place.hybz(&["--measure", "-m13", "m", "a"]).silent(0);
     place.hybz(&["--measure", "2g"]).says(1, "hybz: 2g is too long: at most 2147483647 bytes can be measured.\n");
     // An input of unknown length is read as far as memory allows.

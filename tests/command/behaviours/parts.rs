@@ -285,7 +285,7 @@ fn streams_of_a_file() {
     }
 }
 
-/// Each bad value, and each senseless pair of flags, gives one line and exit code 1, and nothing is done.
+/// Each bad value, and each senseless pair of flags, makes hybz print one line and exit with 1, and nothing is done.
 fn nonsense() {
     let place = to_refuse();
     place.refuses(&[

@@ -297,7 +297,7 @@ fn reports_end() {
 fn asked_by_signal() {
     let place = Place::with(&[("a", &text(3_000_000))]);
     place.shell("hybz -1k a").silent(0);
-    // Into slow pipes and out of them, with hundreds of signals in between.
+    // hybz reads slow pipes and writes to them, with hundreds of signals in between.
     for (line, from, to) in [("hybz -1c < in", "a", "a.bz2"), ("hybz -dcf in", "a.bz2", "a")] {
         let shell = format!(
             "mkfifo in out; \
