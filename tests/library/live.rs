@@ -84,7 +84,7 @@ fn whatever_follows_a_stream() {
     converse(&[(garbage, one)], |pipe| Box::new(read::MultiBzDecoder::new(pipe)));
 }
 
-/// Bytes come one at a time, with a pause before every read.
+/// Each read gives one byte, as if the input paused after every byte.
 #[test]
 fn bytes_that_come_one_by_one() {
     let (one, two) = (shapes::words(3000), shapes::words(500));
