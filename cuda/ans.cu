@@ -7,9 +7,9 @@
 //   3 places    one CTA: where each segment's bytes begin
 //   4 bytes     one CTA a segment: the bits, whose last one is known first, to bytes
 //
-// The next state waits for a look-up in tables of 393 kB a block: two chains of at most 32,768. All segments of a batch
-// are therefore in flight at the same time. Measured (H200): 6.2 ms for 382 segments of source code, 5.9 for 34; 4 were
-// predicted.
+// Each next state waits for a look-up in tables of 393 kB a block: a segment is two chains of at most 32,768 look-ups.
+// All segments of a batch are therefore in flight at the same time. Measured (H200): 6.2 ms for 382 segments of source
+// code, 5.9 for 34; 4 were predicted.
 //
 // Twin: src/formats/hbz/codec/ans.rs, src/formats/hbz/codec/encode.rs.
 #include "large_coding.cuh"
@@ -75,7 +75,7 @@ inline __device__ uint32_t extra_bits(uint32_t joint) {
     return token < kFirstRange ? 0 : 3 + (token - kFirstRange) / 2;
 }
 
-// Removes the bits that a symbol's state emits: returns them and sets their number. Leaves the index of the next state.
+// Removes the bits that a symbol's state emits: returns them and sets their number. Leaves the next state's index.
 inline __device__ uint32_t give_off(Symbol symbol, uint32_t &state, uint32_t &bits) {
     bits = (state + symbol.bits) >> 16;
     const uint32_t given = state & ((1u << bits) - 1);
@@ -83,7 +83,7 @@ inline __device__ uint32_t give_off(Symbol symbol, uint32_t &state, uint32_t &bi
     return given;
 }
 
-// A bit string that grows at its front, by a warp: word 0 is the last one.
+// A bit string to whose front a warp adds bits: word 0 is the last one.
 struct Backwards {
     uint32_t *words; // kStage, shared; zero at first
     uint32_t *out;
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(kThreads) bytes_kernel(LargeCoding coding) {
     const uint32_t segment = blockIdx.x, bits = coding.coded[segment].bits, bytes = (bits + 7) / 8;
     const uint32_t *const words = coding.bits + uint64_t(segment) * kSegmentWords;
     uint8_t *const out = coding.out + coding.offsets[segment];
-    // The last byte is padded with zeros.
+    // Zero bits pad the last byte.
     const uint32_t padding = bytes * 8 - bits;
     for (uint32_t byte = threadIdx.x; byte < bytes; byte += kThreads) {
         const uint32_t end = (bytes - 1 - byte) * 8;

@@ -1,15 +1,15 @@
-// ansv.cu: all nearest smaller values of a suffix array, by tiles and a tree (Berkman, Schieber and Vishkin 1993, with
-// tiles for their blocks).
+// ansv.cu: all nearest smaller values of a suffix array, by tiles and a tree (Berkman, Schieber and Vishkin 1993;
+// tiles are their blocks).
 //
 // A tile's threads build a binary tree of minima in shared memory, and each thread searches the tree for its
-// neighbours: up until a sibling on the wanted side has a smaller value, then down to the nearest such value. Of 2,048
-// suffixes in random order, eight find no neighbour before them in the tile, and eight none after them. For these a
-// whole warp continues in the tree over all tiles: one load reads a node's children.
+// neighbours: it goes up until a sibling on the wanted side has a smaller value, then down to the nearest smaller
+// value. Of 2,048 suffixes in random order, eight find no neighbour before them in the tile, and eight find none after
+// them. For these a whole warp continues in the tree over all tiles: one load reads a node's children.
 //
 // The result for one lane also holds for others. The first of the lanes that lack a neighbour before the tile has the
-// largest value. Everything between the tile and its neighbour is larger than it, so all other lanes with values above
-// that neighbour's have the same neighbour. Without this, each suffix of one chain of a periodic text would go through
-// the whole tree.
+// largest value. All values between the tile and this lane's neighbour are larger than its own, so all other lanes
+// with values above the neighbour's have the same neighbour. Without this, each suffix of one chain of a periodic text
+// would go through the whole tree.
 //
 // Twin: crates/factor/src/tiled/neighbours.rs.
 #include "factor.cuh"
@@ -21,7 +21,7 @@ namespace {
 constexpr uint32_t kTileStrips = kFactorTile / kStrip;
 static_assert(kFactorTile == kTile, "eight items a thread");
 
-// One warp for each node: the min of `each` (32 or 64) values.
+// One warp for each node computes the min of `kEach` (32 or 64) values.
 template <uint32_t kEach>
 __global__ void __launch_bounds__(kThreads)
 minima_kernel(const uint32_t *__restrict__ values, uint32_t count, uint32_t *__restrict__ minima, uint32_t nodes) {
@@ -35,7 +35,7 @@ minima_kernel(const uint32_t *__restrict__ values, uint32_t count, uint32_t *__r
     if (lane == 0) minima[node] = own;
 }
 
-// The smaller value below a node of a tile that is nearest to its right end (1) or its left end (0).
+// Below a node of a tile, the smaller value that is nearest to the node's right end (1) or left end (0).
 template <uint32_t kEnd> __device__ uint32_t tile_down(const uint32_t *nodes, uint32_t node, uint32_t value) {
     while (node < kFactorTile) {
         const uint32_t near = 2 * node + kEnd;
@@ -51,9 +51,9 @@ template <uint32_t kAfter> __device__ uint32_t in_tile(const uint32_t *nodes, ui
     return kNowhere;
 }
 
-// The next functions are for a whole warp with one value: all lanes return the same.
+// A whole warp calls each of the next functions with one value, and all lanes return the same.
 
-// The nearest smaller value below a node of a level, if there is one: from its right end (before) or its left end.
+// Below a node of a level, the smaller value nearest to the node's right end (before) or left end; there must be one.
 template <bool kAfter>
 __device__ uint32_t tree_down(const Factoring &f, uint32_t level, uint32_t node, uint32_t value) {
     const uint32_t lane = threadIdx.x & 31;
@@ -84,8 +84,8 @@ __device__ uint32_t before_tile(const Factoring &f, uint32_t tile, uint32_t valu
 
 // The nearest smaller value after a tile.
 __device__ uint32_t after_tile(const Factoring &f, uint32_t tile, uint32_t value) {
-    // The first node that is not searched yet. The search of a level ends at the end of a parent, so the next level
-    // continues with the parent after it.
+    // The first node not searched yet. The search of a level ends with the last child of a node, so the next level
+    // continues with the node after that one.
     uint32_t from = (tile + 1) * kTileStrips;
     for (uint32_t level = 0; level < f.levels; level++) {
         const uint32_t end = min((from + kFan - 1) / kFan * kFan, f.nodes[level]), node = from + (threadIdx.x & 31);

@@ -1,5 +1,5 @@
-//! Makes Rust's declarations of `hybz.h` and `limits.h`; a module of the build script, with and without the feature
-//! `cuda`. It knows as much of C as these headers need: `#define`, `enum`, structures and functions.
+//! Makes Rust's declarations from `hybz.h` and `limits.h`; a module of the build script, with and without the feature
+//! `cuda`. It understands as much of C as these headers use: `#define`, `enum`, structures and functions.
 
 /// The declarations of these headers.
 pub fn bindings(headers: &str) -> String {
@@ -34,7 +34,7 @@ pub fn bindings(headers: &str) -> String {
     out + "#[cfg(feature = \"cuda\")]\nunsafe extern \"C\" {\n" + &functions + "}\n"
 }
 
-/// Words, marks, comments (without their ends), and lines of the preprocessor (without comments).
+/// Splits a header into words, punctuation, comments (without their ends), and preprocessor lines (without comments).
 fn tokens(mut text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut tokens = Vec::new();
@@ -51,7 +51,7 @@ fn tokens(mut text: &str) -> Vec<&str> {
     tokens
 }
 
-/// A limit, a code, or a limit that depends on numbers.
+/// Declares a limit, a code, or a limit that depends on numbers.
 fn define(definition: &str) -> String {
     let (name, value) = definition.split_once([' ', '(']).unwrap_or_default();
     match value.split_once(") ").filter(|_| definition[name.len()..].starts_with('(')) {
@@ -64,7 +64,7 @@ fn define(definition: &str) -> String {
     }
 }
 
-/// The numbers of the steps that are timed, and their names; the last one is their count.
+/// Declares the numbers of the timed steps, and their names; the last one is their count.
 fn steps<'a>(steps: impl Iterator<Item = (usize, &'a str)>) -> String {
     let (mut out, mut names) = (String::new(), Vec::new());
     for (number, step) in steps {
@@ -74,7 +74,7 @@ fn steps<'a>(steps: impl Iterator<Item = (usize, &'a str)>) -> String {
     out + &format!("pub const HYBZ_STEP_NAMES: [&str; HYBZ_STEPS] = {names:?};\n")
 }
 
-/// A structure, and its value that is all zeros. A comment follows the fields that it describes.
+/// Declares a structure, and a function that returns one of all zeros. A comment follows the fields that it describes.
 fn structure(name: &str, doc: &str, mut tokens: &[&str]) -> String {
     let documented = |doc: &str| -> String {
         doc.lines().map(|line| format!("/// {}\n", line.trim().trim_start_matches("* "))).collect()
@@ -94,7 +94,7 @@ fn structure(name: &str, doc: &str, mut tokens: &[&str]) -> String {
         + &format!("impl Default for {name} {{\nfn default() -> Self {{\n{zero}\n}}\n}}\n")
 }
 
-/// The names and types in a declaration of fields, of a parameter, or of a function without its parameters.
+/// The names and types in a declaration: of fields, of a parameter, or of a function without its parameters.
 fn declared(tokens: &[&str]) -> Vec<(String, String)> {
     let words: Vec<&str> = tokens.iter().copied().filter(|word| !["const", "struct"].contains(word)).collect();
     let base = match words[0] {

@@ -8,10 +8,10 @@
 //   5 rounds   one warp a segment: the cheapest selector for each group, after the one before; counted
 //
 // A selector's price depends on the selector before it, so a segment is a chain. The cost of a group's tokens does not
-// depend on it, and takes most of the time. Each of eight lanes adds the prices of 8 tokens for two selectors; a warp
-// has four times eight lanes. Measured (H200): 6.9 ms for the first choice and ten rounds of 25 MB of source code,
-// transfers included, and 6.5 for 2 MB: ten round trips to the host, and the chains of 1,300 groups. The prediction was
-// 0.2 ms a round.
+// depend on the selector before, and takes most of the time: each lane adds the prices of 8 of the 32 tokens for two
+// of the 16 selectors. Measured (H200): 6.9 ms for the first choice and ten rounds of 25 MB of source code, transfers
+// included, and 6.5 for 2 MB: most of it is ten round trips to the host, and the chains of 1,300 groups. The
+// prediction was 0.2 ms a round.
 //
 // Twin: src/formats/hbz/codec/choose.rs.
 #include "large_coding.cuh"
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(HYBZ_MAX_BLOCKS) counts_kernel(LargeCoding cod
     about.step = about.selectors > 1 && segments > kSegmentsForParts ? kPart : 1;
 }
 
-// The segment of a CTA or of one of its warps, if the first rounds look at it.
+// The segment of a CTA or of one of its warps; it is empty if the first rounds skip that segment.
 inline __device__ CodingSegment looked_at(const LargeCoding &coding, uint32_t block, uint32_t own, bool all) {
     CodingSegment segment = segment_of(coding, block, own);
     if (!all && own % coding.about[block].step != 0) segment.rows = 0;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kLevels) parts_kernel(LargeCoding coding) {
     *own = groups.all ? uint32_t(uint64_t(groups.before) * coding.about[blockIdx.x].selectors / groups.all) : 0;
 }
 
-// The counts of a CTA, for all its segments.
+// A CTA's counts over all its segments.
 struct TallyMemory {
     uint32_t tokens[kSelectors][kJoint];
     uint32_t moves[kSelectors][kSelectors];

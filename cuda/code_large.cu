@@ -2,7 +2,7 @@
 // three times: hybz_lane_tokens sorts, makes tokens and the first choice; hybz_lane_choose chooses again, with prices
 // that the host has computed from the counts; hybz_lane_segments encodes with the shares computed from the last counts.
 //
-// After the sort its memory is free, and large enough for coding, except for tiny blocks.
+// Coding reuses the sort's memory, which is large enough, except for tiny blocks.
 #include "lane.cuh"
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 
 uint64_t segments_of(uint64_t rows) { return (rows + kSegmentRows - 1) / kSegmentRows; }
 
-// Lays out coding's arrays from `memory` on, for this many segments (null: only adds up). Returns their total bytes.
+// Lays out coding's arrays from `memory` on, for this many segments (null: only counts). Returns their total bytes.
 uint64_t lay_out(LargeCoding &c, uint8_t *memory, uint64_t blocks, uint64_t max_rows, uint64_t segments) {
     const uint64_t chunks = (max_rows + kChunk - 1) / kChunk, rows = segments * kSegmentRows;
     const Array arrays[] = {
@@ -86,7 +86,7 @@ extern "C" int hybz_lane_tokens(hybz_lane *lane, uint32_t blocks, const uint32_t
     HYBZ_TRY(sort_large(lane, blocks, lengths, text, entry_log, deadline, events, report, &each));
     const Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
-    // Before the ranks' memory is reused.
+    // This must come before the ranks' memory is reused.
     HYBZ_TRY(cudaMemcpyAsync(entries, arena.starts, uint64_t(blocks) * each * 4, cudaMemcpyDeviceToHost, stream));
     const uint32_t sorted = lane->record();
 
@@ -171,7 +171,7 @@ extern "C" int hybz_lane_segments(hybz_lane *lane, const hybz_shares *shares, hy
     memcpy(segments, staging.coded, coding.segments * sizeof(hybz_coded_segment));
     *filled = 0;
     for (uint32_t s = 0; s < coding.segments; s++) {
-        // A segment cannot have more bits than there is room for.
+        // A segment cannot have more bits than its words hold.
         if (segments[s].bits > (kSegmentWords - 1) * 32) return HYBZ_WRONG;
         *filled += (segments[s].bits + 7) / 8;
     }

@@ -1,11 +1,11 @@
 // codes.hpp: order-preserving codes, with which a sort key of 48 bits holds more than 6 bytes of the text.
 //
-// A rotation's key is the code of its first symbol, then of each next symbol given the one before it, cut off at some
-// number of bits. Every table (one per preceding symbol) is an alphabetic prefix code: its code words, read as binary
-// fractions, are in the order of the symbols. Two rotations that agree up to some symbol are in the same context there,
-// so at their first difference both use the same table: the order of the bit strings is the order of the rotations, and
-// equal keys agree on every symbol that is complete in them. 40 such bits tie as few rotations of source code as 64
-// bits of raw text do (docs/ALGORITHMS.md, "Order-preserving coded keys").
+// A rotation's key has the code of its first symbol, then the code of each next symbol given the symbol before it, and
+// is cut off at some number of bits. Every table (one per preceding symbol) is an alphabetic prefix code: its code
+// words, read as binary fractions, are in the order of the symbols. Two rotations that agree up to some symbol are in
+// the same context there, so at their first difference both use the same table: the order of the bit strings is the
+// order of the rotations, and equal keys agree on every symbol that is complete in them. 40 such bits tie as few
+// rotations of source code as 64 bits of raw text do (docs/ALGORITHMS.md, "Order-preserving coded keys").
 //
 // Any table is correct; a good one ties fewer rotations. Each table splits its symbols in two halves of nearly equal
 // weight, again and again (within 2 bits of the entropy; the optimum of Hu and Tucker 1971 saves little and takes more
@@ -30,7 +30,7 @@ constexpr int kMaxCode = 20; // bits of a code word
 // Entries of the whole table: 256 contexts, then one table without context for a key's first symbol.
 constexpr size_t kTableEntries = 257 * 256;
 
-// One code word: its bits above the low 5, their number in the low 5.
+// One code word: the low 5 bits are its length, and its bits are above them.
 HYBZ_BOTH inline uint32_t code_entry(uint32_t bits, int length) { return bits << 5 | uint32_t(length); }
 
 HYBZ_BOTH constexpr int ceil_log2(int n) {
@@ -39,7 +39,7 @@ HYBZ_BOTH constexpr int ceil_log2(int n) {
     return bits;
 }
 
-// The boundary that divides the symbols [from, to) below a node of this depth; sums[i] is the weight of the symbols
+// The boundary at which a node of this depth divides its symbols [from, to); sums[i] is the weight of the symbols
 // before i.
 template <class Sum>
 HYBZ_BOTH inline int split_at(const Sum *sums, int from, int to, int depth, int max_code) {
@@ -109,8 +109,8 @@ inline void code_table(const uint8_t *text, size_t size, uint32_t *table, int ma
     split_codes(sums.data(), 0, symbols, 0, 0, max_code, table + symbols * 256);
 }
 
-// The layout of a batch's sort keys: block id, code bits, and below them, not sorted by, the number of complete
-// symbols.
+// The layout of a batch's sort keys: block id, code bits, and below them the number of complete symbols, which the
+// sort ignores.
 struct KeyLayout {
     int block_bits; // at the top
     int code_bits;  // below them

@@ -13,7 +13,7 @@ struct ShortByte {
 };
 
 // The byte at `at` and this lane's number, in a text that ends at `end`. `begin` and `length` are those of the lane's
-// command, `source` as in carry_out_short.
+// command, `source` is as in carry_out_short.
 inline __device__ ShortByte short_byte(uint32_t source, uint32_t begin, uint32_t length, uint32_t at, uint32_t end) {
     const uint32_t lane = threadIdx.x & 31;
     const uint32_t earlier = __popc(__ballot_sync(~0u, length && begin < at));
@@ -24,7 +24,7 @@ inline __device__ ShortByte short_byte(uint32_t source, uint32_t begin, uint32_t
     return {place, place - ~what, what, what > 255 && place < end};
 }
 
-// Replaces the bytes that wait for another lane's byte, `parent`, by these. Follows chains by pointer jumping.
+// Replaces each byte that waits for the byte of the lane `parent` by that byte. Follows chains by pointer jumping.
 inline __device__ void await_bytes(uint32_t &byte, uint32_t parent, bool waits) {
     while (__ballot_sync(~0u, waits)) {
         const uint32_t value = __shfl_sync(~0u, byte, parent & 31), grand = __shfl_sync(~0u, parent, parent & 31);
@@ -37,10 +37,10 @@ inline __device__ void await_bytes(uint32_t &byte, uint32_t parent, bool waits) 
     }
 }
 
-// Executes short commands. Each is one byte, once or several times, or one copy: `source` is the byte, or the
-// complement of the distance; `begin` is the destination, and the destinations of the lanes follow each other. A lane
-// handles two bytes of the text at a time: it finds the command of each byte and, if the byte's source is among these
-// 64 bytes, the source's source.
+// Executes short commands. Each command writes one byte, once or several times, or makes one copy: `source` is the
+// byte, or the complement of the distance; `begin` is the destination, and the destinations of the lanes follow each
+// other. A lane handles two bytes of the text at a time: it finds the command of each byte and, if the byte's source
+// is among these 64 bytes, the source's source.
 inline __device__ void carry_out_short(uint32_t source, uint32_t begin, uint32_t length, uint8_t *out) {
     const uint32_t end = __shfl_sync(~0u, begin + length, 31);
     for (uint32_t at = __shfl_sync(~0u, begin, 0); at < end; at += 64) {

@@ -2,7 +2,7 @@
 //
 // A CTA writes kLineTile bytes, 16 for each thread. Every write therefore has 16 bytes, however long the lines are, and
 // a line of 1 GB is written by as many threads as a gigabyte of short lines. Each row records the tiles that begin in
-// it: a search among all rows took a CTA 25 reads, one after another.
+// it, because searching all rows took a CTA 25 reads, one after another.
 #include "lines.cuh"
 
 namespace hybz {
@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kManyRows = 64; // in a tile
 
-// The last place of [0..count-1] whose value is at most `value`; the value at place 0 is.
+// The last index in [0..count-1] whose value is at most `value`; index 0 always qualifies.
 __device__ uint32_t last_up_to(const uint32_t *__restrict__ sorted, uint32_t count, uint32_t value) {
     uint32_t low = 0, high = count;
     while (high - low > 1) {
@@ -68,7 +68,7 @@ __device__ uint32_t row_at(const uint32_t *__restrict__ out_end, uint32_t low, u
     return low;
 }
 
-// 16 bytes of the result from `place` on, which is in `row`.
+// 16 bytes of the result from the byte `place` on, which is in `row`.
 __device__ uint4 copied_bytes(const uint8_t *__restrict__ text, const uint32_t *__restrict__ from,
                               const uint32_t *__restrict__ out_end, uint32_t row, uint32_t place, uint32_t total) {
     uint32_t end = out_end[row];

@@ -73,9 +73,9 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
                              cudaMemcpyHostToDevice, stream));
     const uint32_t uploaded = lane->record();
     HYBZ_TRY(decode_symbols(decoding, stream));
-    // Lanes share eight channels to the device (CUDA_DEVICE_MAX_CONNECTIONS), in which what waits for this kernel, even
-    // an event, delays the kernels of other lanes: it took 41 ms a batch with 16 lanes, and 8 GB 1.68 s instead of
-    // 1.45. More channels take longer to make.
+    // Lanes share eight channels to the device (CUDA_DEVICE_MAX_CONNECTIONS). Whatever waits in a channel for this
+    // kernel, even an event, delays the kernels of other lanes: with 16 lanes a batch took 41 ms, and 8 GB 1.68 s
+    // instead of 1.45. More channels take longer to create.
     HYBZ_TRY(lane->wait(deadline, 32));
     const uint32_t symbols = lane->record();
     HYBZ_TRY(decode_columns(decoding, stream));
@@ -84,7 +84,7 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     const uint32_t walked = lane->record();
     if (expand) HYBZ_TRY(expand_runs(decoding, uint32_t(room), stream));
     const uint32_t expanded = lane->record();
-    // Copies that are queued before the kernels are done delay those of other lanes: 27 ms instead of 0.5.
+    // Copies that are queued before the kernels are done delay copies of other lanes, to 27 ms instead of 0.5.
     HYBZ_TRY(lane->wait(deadline, 32));
     const uint32_t waited = lane->record();
     HYBZ_TRY(cudaMemcpyAsync(staging.found, decoding.found, blocks * sizeof(Found), cudaMemcpyDeviceToHost, stream));

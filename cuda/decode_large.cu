@@ -25,7 +25,7 @@ uint64_t lay_out_large(LargeDecoding &d, uint8_t *memory, uint64_t blocks, uint6
 
 namespace {
 
-// The rest of the batch's input from an offset on.
+// The batch's input; `array` returns null for an array that is not within it.
 struct Input {
     const uint8_t *bytes;
     uint64_t count;
@@ -67,7 +67,7 @@ bool is_possible(const hybz_large &head, const Input &input, uint64_t rows) {
     return std::all_of(entry, entry + entries, [&](uint32_t row) { return row < head.rows; });
 }
 
-// Prepares the kernels' description of the blocks. Returns the number of the lane's rows that they take, or 0 if a
+// Prepares the kernels' description of the blocks. Returns how many of the lane's rows the blocks take, or 0 if a
 // block is impossible.
 uint64_t prepare(LargeDecoding &decoding, LargeBlock *to, const hybz_large *heads, const Input &input, uint64_t room) {
     uint64_t end = 0;
@@ -123,7 +123,7 @@ extern "C" int hybz_lane_decode_large(hybz_lane *lane, uint32_t blocks, const hy
     const uint32_t vectors = lane->record();
     HYBZ_TRY(walk_entries(decoding, stream));
     const uint32_t walked = lane->record();
-    // Copies that are queued before the kernels are done delay those of other lanes (decode.cu).
+    // Copies that are queued before the kernels are done delay copies of other lanes (decode.cu).
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(cudaMemcpyAsync(staging.odd, decoding.odd, blocks * 4, cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(cudaMemcpyAsync(codes, decoding.column, rows, cudaMemcpyDeviceToHost, stream));

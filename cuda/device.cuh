@@ -1,21 +1,20 @@
 // device.cuh: the shared declarations of the sort's kernels: the layout of a batch in device memory, and the steps.
 //
 // Numbering. A rotation is (block, index); a row of the sorted matrix is (block, position). Both are numbered with a
-// pitch that is a power of two: block << pitch_bits | index. A shift and a mask therefore give the block and the index
-// in it.
+// pitch that is a power of two: block << pitch_bits | index. So a shift gives the block, and a mask the index in it.
 //
 // Values. Sorting moves a u32 along with each key: the rotation's index (20 bits) and, above it, the byte before the
 // rotation (8 bits), which becomes the last column without another gather. The row tells the block.
 //
-// Wide batches (suffixes.cu) have blocks of up to 1 GB. There a value is the index alone, and the byte is gathered when
+// Wide batches (suffixes.cu) have blocks of up to 1 GB. Their values are indices alone, and the byte is gathered when
 // its row becomes final. They sort the suffixes of each text and an end mark, so a block has one row more than bytes.
 // (thirds.cu sorts two thirds of them; its values are indices alone, whatever the length of blocks.)
 //
 // Lists. A rotation that is still tied is in a list as (value, head, depth): head is the row at which its group begins,
 // depth the number of symbols on which the group agrees. The members of a small group (up to kSmall) are neighbours in
-// the list; the groups come in any order, but nearly in that of the rows, so that concurrent threads touch only a few
-// blocks' ranks and stay in the L2 cache. Small groups fill a generation of the lists from the front, large ones from
-// the back.
+// the list; the groups come in any order, but nearly in the order of the rows, so that concurrent threads touch only a
+// few blocks' ranks, which stay in the L2 cache. Small groups fill a generation of the lists from the front, large
+// ones from the back.
 #pragma once
 #include "limits.h"
 #include "scan.cuh"
@@ -40,7 +39,7 @@ struct List {
     uint32_t *value, *head, *depth;
 };
 
-// The list for a place of a tile.
+// The list to which a place of a tile goes.
 enum Category { kToSmall, kToLarge, kToDone, kNotMine };
 // Device counters of one round: written by atomics, read by the host after the round.
 struct Counters {
@@ -79,7 +78,7 @@ template <bool kWide> __device__ inline void finalize(const Batch &batch, uint32
         return;
     }
     const uint32_t index = index_of<kWide>(value);
-    // In a wide batch `block` texts come before this one, each with one row more than bytes; the mark precedes the
+    // In a wide batch `block` texts come before this one, and each has one row more than bytes. The mark precedes the
     // first byte.
     if (kWide) batch.column[base + position] = index == 0 ? 0 : batch.text[base - block + index - 1];
     else batch.column[base + position] = uint8_t(value >> kIndexBits);
@@ -97,7 +96,7 @@ __device__ inline uint32_t rank_after(const Batch &batch, uint32_t row, uint32_t
     return batch.rank[(block << batch.pitch_bits) + index];
 }
 
-// Eight bytes, the first one lowest. Up to 15 bytes after them may be read: more of the lane's memory.
+// Eight bytes, the first one lowest. May read up to 15 bytes more, which are in the lane's memory, too.
 __device__ inline uint64_t bytes_at(const uint8_t *__restrict__ text, uint32_t at) {
     const uint64_t *words = reinterpret_cast<const uint64_t *>(text) + (at >> 3);
     const uint32_t shift = (at & 7) * 8;
@@ -109,8 +108,8 @@ struct SlotMemory {
     uint32_t count[3][kChunks];
 };
 
-// Assigns each place of a tile a slot in the output list of its category. All threads of the CTA call it; `category`
-// and `slot` are those of this thread's items. Places keep their order within the CTA; CTAs come in any order.
+// Gives each place of a tile a slot in the output list of its category. All threads of the CTA call it; `category` and
+// `slot` are those of this thread's items. Places keep their order within the CTA; CTAs come in any order.
 __device__ inline void assign_slots(SlotMemory &memory, const int (&category)[kItems], Counters *counters,
                                     uint32_t (&slot)[kItems]) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -145,9 +144,8 @@ inline uint32_t blocks_for(uint64_t items, uint32_t each) { return uint32_t((ite
 
 // The steps, each in the file of its name. All are asynchronous on `stream`; all return the launch's error.
 
-// keys.cu: key and value of every rotation; or of the suffixes of texts with an end mark, either those in the sample of
-// thirds.cu or all of them. `max_length` is the length of the longest text, text_base [0..blocks] the first byte of
-// each.
+// keys.cu: key and value of every rotation; or, for texts with an end mark, of all suffixes or of those in the sample
+// of thirds.cu. `max_length` is the length of the longest text, text_base [0..blocks] the first byte of each.
 cudaError_t make_keys(const Batch &batch, const uint32_t *table, int block_bits, int code_bits, uint32_t max_length,
                       uint64_t *keys, uint32_t *values, cudaStream_t stream);
 cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool sample, const uint32_t *table,
@@ -177,8 +175,8 @@ template <class Key> struct Groups {
     const uint32_t *starts;
     uint32_t count;
 };
-// The large groups in a generation of the lists, numbered as they come: few numbers, of few bits. More than kSmall rows
-// lie between two heads, so `head >> kSmallBits` tells the group.
+// The large groups in a generation of the lists, numbered as they come, so that numbers have few bits. More than
+// kSmall rows lie between two heads, so `head >> kSmallBits` tells the group.
 struct LargeGroups {
     uint32_t *number_of; // [head row >> kSmallBits] the number of the group
     uint32_t *head_of;   // [number] its head row
@@ -188,7 +186,7 @@ struct LargeGroups {
 cudaError_t group_first(const Batch &batch, const Groups<uint64_t> &groups, int block_bits, uint32_t steps, List out,
                         LargeGroups large, uint32_t capacity, Counters *counters, cudaStream_t stream);
 // A round of the large groups: keys for sort_pairs, (number of the group, rank), from the back of `in`; then, after the
-// sort, the lists and the next numbers. first_of[number] is room for where a group begins among the sorted keys.
+// sort, the lists and the next numbers. first_of[number] receives where a group begins among the sorted keys.
 template <class Key>
 cudaError_t large_keys(const Batch &batch, List in, uint32_t capacity, uint32_t count, const uint32_t *number_of,
                        Key *keys, uint32_t *values, cudaStream_t stream);
@@ -213,7 +211,7 @@ constexpr int kByteBits = 9;      // of a byte or kNoByte
 // Convert the number of a position in the sample to the position, and back.
 __host__ __device__ inline uint32_t position_of(uint32_t number) { return number / 2 * 3 + (number & 1) + 1; }
 __host__ __device__ inline uint32_t number_of(uint32_t position) { return position / 3 * 2 + position % 3 - 1; }
-// The number of rows of a block in the sample, including the end mark's, and the number of the others.
+// The number of a block's rows in the sample, including the end mark's, and the number of its other rows.
 __host__ __device__ inline uint32_t sample_count(uint32_t length) { return length - length / 3; }
 __host__ __device__ inline uint32_t others_count(uint32_t length) { return (length + 2) / 3; }
 struct Thirds {
@@ -227,22 +225,22 @@ struct Thirds {
     uint8_t *bytes;             // out
     uint32_t *entries;          // out
 };
-// Writes the sample's rows; and the rows before them: (block << kByteBits | byte, position).
+// Writes the sample's rows; and, as (block << kByteBits | byte, position), the rows before them.
 cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, uint32_t max_length, uint32_t *keys,
                         uint32_t *values, cudaStream_t stream);
-// others[row] = the number of rows, up to and including this one, of the other third, in the order of `positions`. With
-// a null `temporary`: sets `bytes` to the temporary memory that it needs.
+// others[row] = how many rows up to and including this one, in the order of `positions`, are of the other third. If
+// `temporary` is null, sets `bytes` to the temporary memory that the call needs.
 cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *positions, uint32_t *others, uint32_t count,
                        cudaStream_t stream);
-// From the order of the rows at 0 and 1 modulo 3, `positions`: writes its bits, and the other third's rows; and the
-// rows before them, as sample_rows does, one more for each block than there are.
+// From `positions`, the order of the rows at 0 and 1 modulo 3: writes its bits, the other third's rows, and, as
+// sample_rows does, the rows before those of this order, one more for each block.
 cudaError_t other_rows(const Batch &batch, const Thirds &thirds, const uint32_t *others, uint32_t max_length,
                        const uint32_t *positions, uint32_t *keys, uint32_t *values, cudaStream_t stream);
 // Writes the bits of the order of the rows at 0 and 2 modulo 3.
 cudaError_t second_bits(const Batch &batch, const Thirds &thirds, uint32_t max_length, const uint32_t *positions,
                         cudaStream_t stream);
 
-// suffixes.cu: the ranks of every 2^entry_log-th suffix, `each` of them for a block, not counting the mark's row.
+// suffixes.cu: the ranks of every 2^entry_log-th suffix, `each` ranks for a block, not counting the mark's row.
 cudaError_t entry_rows(const Batch &batch, int entry_log, uint32_t each, uint32_t *entries, cudaStream_t stream);
 
 } // namespace hybz

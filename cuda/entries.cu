@@ -5,9 +5,9 @@
 //   3 vector   one warp a chunk: for each row of the first column the row that follows it, with its code (column.cuh)
 //   4 walk     one thread an entry point: as many steps as there are codes to the next one
 //
-// In blocks of more than 2^24 rows the words of the vector have no room for the code. There it is derived from the row,
-// while the next load is in flight: the first column is sorted, so a small table in shared memory gives its code, or a
-// code close to it.
+// In blocks of more than 2^24 rows the words of the vector have no bits left for the code. There the code is derived
+// from the row, while the next load is in flight: the first column is sorted, so a small table in shared memory gives
+// the row's code, or one close to it.
 //
 // Twin: src/formats/hbz/codec/vector.rs.
 #include "column.cuh"
@@ -27,7 +27,7 @@ struct Rows {
     uint32_t *counts;
 };
 
-// `list`: the first list of the chunk's segment, for the warp.
+// Also gives the warp the first list of the chunk's segment, in `list`.
 inline __device__ Rows rows_of(const LargeDecoding &decoding, uint8_t (&list)[256]) {
     const uint32_t block = blockIdx.y, chunk = blockIdx.x * kWarps + (threadIdx.x >> 5);
     const LargeBlock &of = decoding.blocks[block];
@@ -77,13 +77,13 @@ __global__ void __launch_bounds__(kThreads) vector_kernel(LargeDecoding decoding
         memory[threadIdx.x >> 5], rows.from, rows.end, rows.counts, [&](uint32_t i) { return list[column[i]]; },
         [&](uint32_t to, uint32_t i, uint32_t code) {
             // The column's first byte belongs to the end mark's row, which has no number, so row numbers are one less
-            // than places in the column, up to the row of the text itself, which the column leaves out.
+            // than places in the column, up to the text's own row, which the column leaves out.
             const uint32_t row = i && i <= origin ? i - 1 : i;
             vector[to] = packed ? row << 8 | code : row;
         });
 }
 
-// The lookup from rows of the first column to codes: for every 2^shift rows, the code of the first one.
+// The lookup table from rows of the first column to codes: the code of every 2^shift-th row.
 constexpr uint32_t kCodeRows = 4096;
 struct CodeMemory {
     uint32_t ends[256]; // of each code's rows
@@ -101,7 +101,7 @@ __device__ void make_codes(CodeMemory &memory, const uint32_t *firsts, uint32_t 
     __syncthreads();
     const uint32_t shift = code_shift(rows);
     for (uint32_t part = threadIdx.x; part < kCodeRows; part += kWalkers) {
-        // The first code whose rows end after this one.
+        // Searches for the first code whose rows end after this row.
         uint32_t low = 0, high = 255;
         while (low < high) {
             const uint32_t middle = (low + high) / 2;

@@ -1,4 +1,4 @@
-// expand.cu: runs of equal bytes: the run-length-coded text to the text.
+// expand.cu: expands runs of equal bytes: from the run-length-coded text to the text.
 //
 //   1 lengths  one thread a piece of 64 bytes: where in a run it begins, from the bytes before it, how much text it
 //              makes, and whether its runs are as long as bzip2 makes them
@@ -7,11 +7,11 @@
 //   4 write    one thread a piece: writes its bytes
 //
 // Four equal bytes are followed by a count, which may equal them, so where a run begins depends on all bytes before it.
-// But a stretch of three or fewer equal bytes never ends a run of four, so the byte after it is no count. Nearly always
-// there is such a stretch a few bytes before a piece. The CPU expands a block if one of its pieces has no such stretch
-// near it, if its text is very long, or if there is no room for its text.
+// But a stretch of three or fewer equal bytes cannot end with a run of four, so the byte after it is not a count.
+// Nearly always there is such a stretch a few bytes before a piece. The CPU expands a block if one of its pieces has
+// no such stretch near it, if its text is very long, or if its text does not fit the output.
 //
-// It takes 11 ps a byte of a batch of 32 blocks (H200).
+// Expanding takes 11 ps a byte of a batch of 32 blocks (H200).
 //
 // Twin: src/codec/run_length/decode.rs.
 #include "decoding.cuh"
@@ -32,8 +32,8 @@ static_assert(uint64_t(HYBZ_MAX_ROWS) * 52 < 1u << kEqualShift, "five bytes make
 struct Runs {
     uint32_t equal; // the number of equal bytes so far; after 4 comes a count, and after that 0
 
-    // Goes on by a byte, which comes after `last`. Returns the number of bytes of text that it makes: one, or, if it is
-    // a count, as many copies of `last` as it says.
+    // Goes on by one byte, which comes after `last`. Returns the number of bytes of text that this byte makes: one or,
+    // if it is a count, as many copies of `last` as it says.
     __device__ uint32_t next(uint32_t last, uint32_t byte, bool &count) {
         count = equal == 4;
         equal = count ? 0 : equal > 0 && byte == last ? equal + 1 : 1;
@@ -47,7 +47,7 @@ inline __device__ uint32_t start_of(const uint8_t *text, uint32_t at, uint32_t l
     return at;
 }
 
-// The state before the byte `from`: kUnknown if the bytes near it do not tell.
+// The state before the byte `from`, or kUnknown if the bytes near it do not determine it.
 inline __device__ uint32_t equal_before(const uint8_t *text, uint32_t from) {
     if (from == 0) return 0;
     const uint32_t least = from > kLookBack ? from - kLookBack : 0;
@@ -103,12 +103,12 @@ __global__ void __launch_bounds__(kThreads) lengths_kernel(Decoding decoding) {
         each_byte(piece, [&](uint32_t last, uint32_t byte) {
             length += runs.next(last, byte, count);
             next++;
-            // A run of 255 bytes may be followed by more of them, a shorter one may not.
+            // Only a run of 255 bytes may be followed by more of the same byte.
             if (count && byte != kMostCount)
                 cut |= byte > kMostCount || (next < found.rows && piece.text[next] == last);
         });
     if (cut) atomicOr(&found.cut, 1u);
-    // The CPU finds out whether a count is missing.
+    // If a count may be missing, the CPU decides.
     if (equal == kUnknown || (piece.end == found.rows && runs.equal == 4)) atomicOr(&found.unknown, 1u);
     *piece.about = equal << kEqualShift | length;
 }
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(1024) places_kernel(Decoding decoding) {
 
 inline __device__ uint32_t padded(uint32_t bytes) { return (bytes + 15) / 16 * 16; }
 
-// All blocks have room as they are; those that come first may be expanded.
+// All blocks fit unexpanded; the first ones are expanded while there is space.
 __global__ void __launch_bounds__(HYBZ_MAX_BLOCKS) bases_kernel(Decoding decoding, uint32_t room) {
     __shared__ uint32_t coded[HYBZ_MAX_BLOCKS], text[HYBZ_MAX_BLOCKS], bases[HYBZ_MAX_BLOCKS];
     __shared__ bool expanded[HYBZ_MAX_BLOCKS];
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(HYBZ_MAX_BLOCKS) bases_kernel(Decoding decodin
     if (!expanded[b]) found.length = found.rows;
 }
 
-// Writes bytes, four at a time where they are a word.
+// Writes bytes, four at a time where they fill an aligned word.
 struct Writer {
     uint8_t *to;
     uint32_t word = 0, held = 0; // the bytes before `to` that are not stored yet, and how many

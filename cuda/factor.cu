@@ -2,7 +2,7 @@
 //
 // The sort writes positions where it otherwise writes letters, so its cost does not change, and it leaves the ranks
 // that longest.cu needs. The other arrays reuse memory of the sort: a lane takes as much memory as for `.hbz` blocks,
-// except that the order takes 4 bytes per byte, and letters only 1.
+// except that the order takes 4 bytes per byte where letters take 1.
 #include "factor.cuh"
 #include "lane.cuh"
 #include <algorithm>
@@ -26,7 +26,7 @@ Factoring lay_out_factoring(const Arena &arena, uint32_t n) {
     f.rank = arena.rank;
     f.pieces = blocks_for(n, kPiece);
     f.groups = blocks_for(n, kGroup);
-    // Each of the sort's arrays has as many elements, of 8 or 4 bytes, as there are rows.
+    // Each of the sort's arrays has an element of 8 or 4 bytes for each row.
     f.pairs = reinterpret_cast<uint2 *>(arena.sort.keys[0]);
     f.factors = reinterpret_cast<hybz_factor *>(arena.sort.keys[1]);
     f.longest = arena.sort.values[0];
@@ -100,7 +100,7 @@ extern "C" int hybz_lane_factor(hybz_lane *lane, uint32_t length, const uint8_t 
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(lane->event_error);
     memcpy(counts, staging.origin, sizeof *counts);
-    // Each has at least a byte.
+    // Each factor has at least a byte.
     if (counts->factors < 1 || counts->factors > length) return HYBZ_WRONG;
     lane->factors = counts->factors;
     if (report) {

@@ -6,8 +6,8 @@
 //   path.cu     these -> where factors begin -> factors         one warp a piece of 4,096 positions
 //   runs.cu     suffixes in order -> runs of the transform      4,096 rows a warp
 //
-// Row 0 is the end mark's. Its position is larger than all others, so it is never a neighbour, and ranks need no shift.
-// All arrays except the order reuse memory of the sort.
+// Row 0 is the end mark's. The mark's position is larger than all others, so it is never a neighbour, and ranks need
+// no shift. All arrays except the order reuse memory of the sort.
 #pragma once
 #include "device.cuh"
 #include "hybz.h"
@@ -31,8 +31,8 @@ constexpr uint32_t kLargerSide = 0x80000000; // flag of a length: it is that of 
 constexpr uint32_t kMinima = 5;              // levels of the tree, of up to 2^30 + 1 rows
 constexpr uint32_t kStrides = 5;             // levels of positions: 128^4 is 2^28
 
-// The number of runs of a level of positions, each 128^level after the one before. (The length of a run of level 4 does
-// not fit 32 bits; texts of more than 256 MiB have one.)
+// The number of runs of a level, whose positions are 128^level apart. (The length of a run of level 4 does not fit 32
+// bits; texts of more than 256 MiB have one.)
 inline uint32_t runs_of_level(uint64_t n, uint32_t level) {
     const uint64_t run = uint64_t(kRun) << (kRunBits * level);
     return uint32_t((n + run - 1) / run);

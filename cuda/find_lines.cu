@@ -7,12 +7,12 @@ namespace hybz {
 
 namespace {
 
-// A mask of the 16 bytes from `from` on that end a line. The text has padding after it.
+// A bit mask that shows which of the 16 bytes from `from` on end a line. The text has padding after it.
 __device__ inline uint32_t ends_from(const uint8_t *__restrict__ text, const LineBatch &batch, uint32_t from) {
     if (from >= batch.bytes) return 0;
     const uint4 bytes = reinterpret_cast<const uint4 *>(text)[from / 16];
     const uint32_t ends = batch.end * 0x01010101u;
-    // The lowest bit of each of four bytes, moved together into four bits.
+    // Moves the lowest bits of a word's four bytes into four adjacent bits.
     const auto four = [ends](uint32_t word) { return (__vcmpeq4(word, ends) & 0x01010101u) * 0x01020408u >> 24 & 15; };
     const uint32_t all = four(bytes.x) | four(bytes.y) << 4 | four(bytes.z) << 8 | four(bytes.w) << 12;
     const uint32_t left = batch.bytes - from;

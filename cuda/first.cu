@@ -2,13 +2,13 @@
 //
 // A key of the first sort has 5 to 13 symbols, and six of ten rotations of source code are in small groups after it. A
 // round that splits them by ranks (refine.cu) reads and writes lists, and its commit scatters the ranks once more. So
-// small groups are split here, before anything has been written: each step compares the next kBytes bytes of text,
-// which are a quarter of the size of the ranks and never change, so no snapshot is needed. All ranks are scattered
+// small groups are split here, before anything has been written: each step compares the next kBytes bytes of text.
+// Text is a quarter of the size of the ranks and never changes, so no snapshot is needed. All ranks are scattered
 // once, afterwards, and only what is still tied goes to the lists.
 //
-// Four steps of 7 bytes leave 0.33 instead of 0.98 rotations of linux (40 MB) to the rounds of small groups. A step
-// costs about 3 ps a rotation and 13 a tied one, most of it its gather, by the times with 2, 3 and 4 steps. The hybrid
-// pipeline takes no steps: its positions are numbers within the sample.
+// Four steps of 7 bytes leave 0.33 instead of 0.98 rotations for each byte of linux (40 MB) to the rounds of small
+// groups. A step costs about 3 ps a rotation and 13 a tied one, most of it for its gather, by the times with 2, 3 and
+// 4 steps. The hybrid pipeline takes no steps: its positions are numbers within the sample.
 //
 // Twin: Sim's constructor in sim/sim.hpp.
 #include "groups.cuh"
@@ -24,12 +24,12 @@ struct FirstTile : GroupTile {
     uint16_t about[kTile]; // of the members of small groups: block, number of symbols in the key
 };
 
-// The bytes of text that a step compares, of rotations and of suffixes.
+// The number of bytes of text that a step compares, for rotations and for suffixes.
 template <bool kWide> constexpr uint32_t kBytes = kWide ? 6 : 7;
 
 // The next bytes of a rotation that agrees with others on `depth` symbols, the first one highest, so that comparing
-// numbers compares text. A suffix may end before: below its bytes is how many they are, because the end mark is less
-// than all bytes.
+// numbers compares text. A suffix may end earlier: the lowest byte is the number of bytes, because the end mark sorts
+// before all bytes.
 template <bool kWide>
 __device__ __forceinline__ uint64_t text_after(const Batch &batch, uint32_t block, uint32_t value, uint32_t depth) {
     const uint32_t base = batch.base[block] - (kWide ? block : 0);
@@ -74,7 +74,7 @@ __device__ __forceinline__ uint32_t load_groups(FirstTile &tile, const Groups<ui
     return categories;
 }
 
-// Splits by the text that follows `more` symbols after the groups' keys.
+// Splits groups by the text that follows `more` symbols after their keys.
 template <bool kWide> struct ByText {
     const Batch &batch;
     const FirstTile &tile;

@@ -1,19 +1,19 @@
 // gather.cuh: the copy engine: a warp executes 32 commands of an LZ decoder together, with a lane for each byte of the
 // text.
 //
-// A command is some literals, followed by a copy of text at some distance before. Prefix sums give each command its
-// place; nothing else orders the text. (Funasaka 2018 forbids references into the segment that a warp decodes; here
-// they are resolved.)
+// A command is some literals, followed by a copy of text from some distance before. Prefix sums give each command its
+// offset in the text; only they order the text. (Funasaka 2018 forbids references into the segment that a warp
+// decodes; here they are resolved.)
 //
-// Lanes make bytes, not commands: 32 lanes write 32 neighbours, a whole sector of memory, whatever the lengths of the
-// commands. A byte's command is found by counting, in a row of 32 bits, the commands that begin up to it. If its source
-// is a byte that is made at the same time, the lane continues with that byte's own source. Each such step leads to an
-// earlier command, so at most 31 steps are needed, and most bytes take none.
+// Each lane makes one byte, not one command: 32 lanes write 32 adjacent bytes, a whole sector of memory, however long
+// the commands are. A byte's command is found by counting, in a row of 32 bits, the commands that begin up to it. If
+// the byte's source is made at the same time, the lane continues with that byte's own source. Each such step leads to
+// an earlier command, so at most 31 steps are needed, and most bytes take none.
 //
 // An earlier version, with a lane for each command and a byte of it per step, wrote each sector some twenty times and
 // took as many steps as the longest copy of a round has bytes: LZ4 of linux was decoded at 72 GB/s, now at 294.
-// Instructions are the bottleneck: it was 277 when all rows' places were found before the first branch, so that more
-// rows wait for memory together, and 291 with eight rows instead of four.
+// Instructions are the bottleneck: speed was 277 when all rows' places were found before the first branch, so that
+// more rows wait for memory together, and 291 with eight rows instead of four.
 #pragma once
 #include "ranks.cuh"
 
@@ -29,8 +29,8 @@ struct CopyCommand {
     uint32_t length;   // of the copy; may be 0
 };
 
-// The start of each lane's command in the text, if the first lane's starts at `at`; and, in all lanes, the end of the
-// last one.
+// Where each lane's command begins in the text, if the first lane's begins at `at`; and, in all lanes, where the last
+// one ends.
 struct CopyPlaces {
     uint32_t begin, end;
 };
@@ -39,10 +39,10 @@ inline __device__ CopyPlaces places_of_copies(const CopyCommand &own, uint32_t a
     return {end - own.literals - own.length, __shfl_sync(~0u, end, 31)};
 }
 
-// A warp's commands, in shared memory. Text is numbered so that rows begin at addresses that are multiples of 32.
+// A warp's commands, in shared memory. Offsets are shifted so that rows begin at addresses that are multiples of 32.
 struct CopyTable {
-    // The copy's destination; the distance from a literal's place to its byte in the input; the copy's distance; the
-    // place at which the copy begins to repeat itself.
+    // The copy's destination; the distance from a literal's destination to its byte in the input; the copy's distance;
+    // the place at which the copy begins to repeat itself.
     uint4 commands[32];
     uint2 rows[32]; // a bit at the start of each command; the number of commands that start before
 };
@@ -62,7 +62,7 @@ inline __device__ const uint8_t *source_of_byte(const CopyTable &table, uint32_t
 }
 
 // Executes the commands of the warp's lanes, whose text begins at out[at]. Idle lanes have empty commands; of the
-// others only the last one may be empty. The caller has checked the bounds of all sources and targets.
+// other commands only the last one may be empty. The caller has checked the bounds of all sources and targets.
 inline __device__ void gather(const CopyCommand &own, const CopyPlaces &places, uint32_t at,
                               const uint8_t *__restrict__ in, uint8_t *out, CopyTable &table) {
     const uint32_t lane = threadIdx.x & 31;
@@ -83,7 +83,7 @@ inline __device__ void gather(const CopyCommand &own, const CopyPlaces &places, 
         __syncwarp();
         const uint32_t tile_end = min(end, tile + kCopyTile);
         for (uint32_t first = tile; first < tile_end; first += kCopyRows * 32) {
-            // All are in flight before the first one is stored.
+            // All rows' loads are in flight before the first byte is stored.
             uint32_t bytes[kCopyRows];
 #pragma unroll
             for (uint32_t r = 0; r < kCopyRows; r++) {

@@ -1,8 +1,8 @@
 // group.cu: a round of the large groups: from sorted keys to groups that are still tied, to lists, and to final rows.
 //
-// They are sorted by (number of the group, rank after `depth` symbols). Groups are numbered as they are found, so the
-// keys of most batches of 32 blocks have at most 32 bits: four passes of 16 bytes a key, not five of 24. With the
-// heads' rows as numbers, a rotation took 130 ps in the first round of linux, with fewer bits 106 (H200).
+// Their members are sorted by (number of the group, rank after `depth` symbols). Groups are numbered as they are
+// found, so the keys of most batches of 32 blocks have at most 32 bits: four passes of 16 bytes a key, not five of 24.
+// With the heads' rows as numbers, a rotation took 130 ps in the first round of linux, and with fewer bits 106 (H200).
 //
 // Twin: simulate() in sim/sim.hpp.
 #include "groups.cuh"

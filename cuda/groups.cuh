@@ -1,7 +1,7 @@
 // groups.cuh: what first.cu and group.cu share: sorted keys to groups.
 //
 // A group is a run of equal keys. sort.cu's running maximum gives each member the place where its run begins, and one
-// read tells whether a group has more than kSmall members: does the place kSmall further on begin at the same head? A
+// read tells whether a group has more than kSmall members: it has if the place kSmall further on is in the same run. A
 // CTA handles the small groups that begin in its window (and so loads kSmall places beyond it), and the single
 // rotations and members of large groups in the window itself.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace hybz {
 
-// The list for a place, and where its run begins.
+// Chooses the list for a place, and sets where its run begins.
 __device__ inline int categorize(const uint32_t *__restrict__ starts, uint32_t count, uint32_t window, uint32_t t,
                                  uint32_t *start) {
     const uint32_t j = window + t;

@@ -14,7 +14,7 @@ constexpr size_t kHugePage = size_t(2) << 20;
 
 size_t whole_huge_pages(size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
 
-// Memory in huge pages if the system has any, all of it touched; null if there is none.
+// Memory in huge pages if the system has any, with every page touched; null if there is no memory.
 void *touched_memory(size_t bytes) {
     const size_t size = whole_huge_pages(bytes);
     void *const mapped = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,5 +1,5 @@
-/* hybz.h: the interface between hybz's Rust code (src/abi.rs: bindings.rs makes the same declarations of these)
- * and its CUDA code.
+/* hybz.h: the interface between hybz's Rust code and its CUDA code. bindings.rs makes the declarations of src/abi.rs
+ * from this file.
  *
  * A lane is one CUDA stream with all the device memory that a batch of blocks needs, allocated once (an arena): a batch
  * allocates nothing. One thread at a time may use a lane; different lanes, on one device or several, are independent.
@@ -27,7 +27,7 @@ extern "C" {
 
 /* The purpose of a lane: `pipeline` of hybz_lane_create. */
 #define HYBZ_BWT 0      /* hybz_lane_bwt: sorts all rotations */
-#define HYBZ_HYBRID 1   /* hybz_lane_thirds: sorts two thirds of the suffixes, from these the rest; the CPU merges */
+#define HYBZ_HYBRID 1   /* hybz_lane_thirds: sorts two thirds of the suffixes, derives the rest; the CPU merges */
 #define HYBZ_RESIDENT 2 /* hybz_lane_code: sorts all rotations and codes the columns; the CPU writes headers */
 #define HYBZ_SUFFIXES 3 /* hybz_lane_suffixes: sorts all suffixes of large blocks; the CPU codes */
 #define HYBZ_DECODE 4   /* hybz_lane_decode: decodes blocks */
@@ -46,7 +46,7 @@ struct hybz_round {
     float small_ms, large_ms, commit_ms;
 };
 
-/* The steps of a batch that are timed. Rust's names of them are these, too. */
+/* The timed steps of a batch. Rust uses the same names. */
 enum hybz_step {
     HYBZ_STEP_UPLOAD,
     HYBZ_STEP_KEYS,
@@ -89,7 +89,7 @@ struct hybz_coded {
     uint8_t lengths[HYBZ_MAX_TABLES][HYBZ_MAX_SYMBOLS]; /* code lengths of each table */
 };
 
-/* A block to decode: its header, as the CPU has read it. All offsets are in the batch's input. */
+/* A block to decode: what the CPU has read in its header. All offsets are in the batch's input. */
 struct hybz_block {
     uint32_t at;           /* the byte at which its bits begin, a multiple of 4 */
     uint32_t first_bit;    /* the first bit of its codes, counted from there */
@@ -137,7 +137,7 @@ struct hybz_large {
     uint8_t list[256];    /* the codes in use, ascending: the first move-to-front list; then zeros */
 };
 
-/* For each token: 256 times the binary logarithm of its number plus 1, rounded down. */
+/* For each token: 256 times the binary logarithm of (its number plus 1), rounded down. */
 struct hybz_weights {
     uint32_t of[HYBZ_TOKENS];
 };
@@ -157,7 +157,7 @@ struct hybz_tally {
     uint32_t moves[HYBZ_LARGE_TABLES][HYBZ_LARGE_TABLES]; /* by the previous selector: how often each follows */
 };
 
-/* Their costs. Those of 32 tokens and a selector add up to less than 2^16. */
+/* The costs of joint tokens and selectors. Those of 32 tokens and a selector add up to less than 2^16. */
 struct hybz_prices {
     uint16_t tokens[HYBZ_JOINT + 1][HYBZ_LARGE_TABLES];       /* by joint token, with each selector; then zeros */
     uint16_t selectors[HYBZ_LARGE_TABLES][HYBZ_LARGE_TABLES]; /* by the selector before */
@@ -200,31 +200,31 @@ int hybz_lane_bwt(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengt
  *   bits       out, pinned: for each block twice m / 32 + 1 words, back to back
  *   bytes      out, pinned: for each block the byte before each row, [0..m-1] and [0..t-1], back to back
  *   entries    out, pinned: the rows of the positions `turn`, and every 2^entry_log-th after it, numbered as in bytes;
- *              for each block as many as the longest one may have, (length - 1 >> entry_log) + 1 */
+ *              each block has as many as the longest one may have, (length - 1 >> entry_log) + 1 */
 int hybz_lane_thirds(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
                      const uint8_t *text, uint32_t entry_log, uint32_t *bits, uint8_t *bytes, uint32_t *entries,
                      uint32_t timeout_ms, struct hybz_report *report);
 
 /* The same blocks as for hybz_lane_bwt, coded all the way.
  *   coded   [0..blocks-1] out, any host memory
- *   bytes   out, pinned: codes and selectors of all blocks; room for HYBZ_CODED_BYTES of each
+ *   bytes   out, pinned: codes and selectors of all blocks; its size is HYBZ_CODED_BYTES for each
  *   filled  out: the number of these bytes */
 int hybz_lane_code(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                    struct hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t timeout_ms,
                    struct hybz_report *report);
 
-/* Blocks of a HYBZ_SUFFIXES lane: all suffixes of each text, which is followed by an end mark below all bytes, are
- * sorted. Texts may be periodic. A block of n bytes has n + 1 rows; the first one is the mark's own.
+/* Sorts all suffixes of each text, which is followed by an end mark below all bytes, on a HYBZ_SUFFIXES lane. Texts
+ * may be periodic. A block of n bytes has n + 1 rows; the first one is the mark's own.
  *   entry_log  1..30
  *   column   out, pinned: for each block [0..n] the byte before each row, back to back
  *   origins  [0..blocks-1] out: the row of the whole text, which no byte precedes (the column has a 0 there)
  *   entries  out, pinned: for each block the rows of the suffixes at multiples of 2^entry_log, not counting the mark's
- *            row: every block has as many entries as the longest block of the batch, its own come first */
+ *            row: every block has as many entries as the longest block of the batch; its own come first */
 int hybz_lane_suffixes(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                        uint32_t entry_log, uint8_t *column, uint32_t *origins, uint32_t *entries, uint32_t timeout_ms,
                        struct hybz_report *report);
 
-/* Codes blocks of a HYBZ_CODE_LARGE lane, which are as for hybz_lane_suffixes. Three steps follow each other: this one,
+/* Codes blocks, as for hybz_lane_suffixes, on a HYBZ_CODE_LARGE lane. Coding takes three steps: this one,
  * hybz_lane_choose any number of times, and hybz_lane_segments.
  *   about    [0..blocks-1] out, any host memory
  *   tallies  [0..blocks-1] out, any host memory: the first choices
@@ -242,14 +242,14 @@ int hybz_lane_choose(struct hybz_lane *lane, const struct hybz_prices *prices, i
  *   segments  out, any host memory: for all blocks, one for each 2^HYBZ_SEGMENT_LOG codes
  *   bytes     out, pinned: the segments' bytes, back to back
  *   room      the size of bytes
- *   filled    out: the number of bytes; 0 if there is no room for them */
+ *   filled    out: the number of bytes; 0 if they do not fit */
 int hybz_lane_segments(struct hybz_lane *lane, const struct hybz_shares *shares, struct hybz_coded_segment *segments,
                        uint8_t *bytes, uint64_t room, uint64_t *filled, uint32_t timeout_ms,
                        struct hybz_report *report);
 
-/* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is its room for input in bytes per block. The device does not
- * judge blocks: bzip2 may accept a block that the device calls odd.
- *   expand   not 0: to their texts, where they have room and their runs are found; 0: to run-length-coded texts
+/* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is its bytes of input per block. The device does not judge
+ * blocks: bzip2 may accept a block that the device calls odd.
+ *   expand   not 0: to their texts, where these fit and the runs are found; 0: to run-length-coded texts
  *   heads    [0..blocks-1] any host memory
  *   input    [0..bytes-1] codes and selectors, pinned; 8 bytes after each block's last bit belong to the input
  *   decoded  [0..blocks-1] out, any host memory
@@ -261,7 +261,7 @@ int hybz_lane_decode(struct hybz_lane *lane, uint32_t blocks, const struct hybz_
                      uint64_t *filled, uint32_t timeout_ms, struct hybz_report *report);
 
 /* Decodes blocks of `.hbz` streams into their codes, on a HYBZ_DECODE_LARGE lane: all blocks together have up to
- * max_blocks * max_length rows, and HYBZ_LARGE_INPUT of input. Blocks may have different lengths.
+ * max_blocks * max_length rows, and HYBZ_LARGE_INPUT bytes of input. Blocks may have different lengths.
  *   blocks   1..max_blocks
  *   heads    [0..blocks-1] any host memory
  *   input    [0..bytes-1] pinned
@@ -295,7 +295,7 @@ struct hybz_lines_report {
  *   text           the ranges back to back, any host memory (pinned memory is faster)
  *   end            the byte that ends a line
  *   flags          HYBZ_LINES_...
- *   sorted         out: the sorted ranges back to back; as much room as the text has
+ *   sorted         out: the sorted ranges back to back; its size is that of the text
  *   sorted_lengths [0..ranges-1] out */
 int hybz_lane_lines(struct hybz_lane *lane, uint32_t ranges, const uint32_t *lengths, const uint8_t *text, uint32_t end,
                     uint32_t flags, uint8_t *sorted, uint32_t *sorted_lengths, uint32_t timeout_ms,
@@ -304,8 +304,8 @@ int hybz_lane_lines(struct hybz_lane *lane, uint32_t ranges, const uint32_t *len
 int hybz_lane_lines_on_device(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end,
                               uint32_t flags, uint8_t *sorted, uint32_t *sorted_length, uint32_t timeout_ms,
                               struct hybz_lines_report *report);
-/* Like hybz_lane_lines, for one range from host memory to device memory: `kept`, of this lane's device, has room for
- * `length` bytes. After the call, other lanes of the device may read them. */
+/* Like hybz_lane_lines, for one range from host memory to device memory: `kept` has `length` bytes on this lane's
+ * device. After the call, other lanes of the device may read it. */
 int hybz_lane_lines_keep(struct hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end, uint8_t *kept,
                          uint32_t timeout_ms, struct hybz_lines_report *report);
 
@@ -316,7 +316,7 @@ struct hybz_slice {
 };
 
 /* Like hybz_lane_lines, for ranges in parts: the first host_lengths[r] bytes of each range are in `text`, back to back;
- * then come counts[r] slices. The slices of all ranges follow each other. */
+ * then come counts[r] slices. `slices` has those of all ranges one after another. */
 int hybz_lane_lines_gather(struct hybz_lane *lane, uint32_t ranges, const uint32_t *lengths,
                            const uint32_t *host_lengths, const uint8_t *text, const uint32_t *counts,
                            const struct hybz_slice *slices, uint32_t end, uint32_t flags, uint8_t *sorted,
@@ -367,7 +367,7 @@ struct hybz_lz4_block {
  * are in ascending order on both sides; gaps are allowed.
  *   from_host  NULL, or host memory (pinned memory is faster) with the input, which is copied to `in`: copying and
  *              decoding overlap
- *   status     [0..count-1] out, any host memory: 0: valid; 1: damaged, and then its part of the output is undefined */
+ *   status     [0..count-1] out, any host memory: 0: valid; 1: damaged, so that its part of the output is undefined */
 int hybz_lane_lz4(struct hybz_lane *lane, const uint8_t *from_host, uint8_t *in, uint64_t in_bytes,
                   const struct hybz_lz4_block *blocks, uint32_t count, uint8_t *out, uint64_t out_bytes,
                   uint32_t *status, uint32_t timeout_ms);
@@ -387,7 +387,7 @@ struct hybz_lzw_found {
     uint32_t status, code, known; /* HYBZ_LZW_...; what it says of the code, or the length of the text */
 };
 /* From now on texts hold differences (TIFF's predictor 2), which are undone: rows of `row` bytes, at most HYBZ_MAX_LZW,
- * and pixels of `pixel` bytes, 1 to 4, that divide a row. With `row` 0 they do not. */
+ * and pixels of `pixel` bytes, 1 to 4, that divide a row. After a call with `row` 0 texts are plain again. */
 int hybz_lane_differences(struct hybz_lane *lane, uint32_t pixel, uint32_t row);
 /* Decodes strips, on a HYBZ_STRIPS lane (lzw.cu), from device memory to device memory. Their texts are in ascending
  * order in the output; gaps are allowed.
@@ -405,14 +405,14 @@ int hybz_lane_destroy(struct hybz_lane *lane);
 /* Makes a device the thread's current one, and creates its context. */
 int hybz_device_use(int device);
 
-/* Zeroed host memory for hybz_pinned_alloc, or null. The driver allocates pinned memory page by page and for one thread
- * at a time: half a second for the memory of eight lanes. Each lane's thread therefore touches its own memory, in huge
- * pages, while one of them creates the context, and the driver only pins it. */
+/* Zeroed host memory for hybz_pinned_alloc, or null. The driver allocates pinned memory page by page and for one
+ * thread at a time, which takes half a second for eight lanes. Each lane's thread therefore touches its own memory, in
+ * huge pages, while one of them creates the context, and the driver only pins it. */
 void *hybz_touched_alloc(size_t bytes);
 void hybz_touched_free(void *touched, size_t bytes);
 
 /* Pinned host memory that the CPU can also read at full speed (not write-combined), zeroed: `touched`, or other
- * memory if that is null or cannot be pinned. `touched` is freed if it is not what is returned. */
+ * memory if that is null or cannot be pinned. If other memory is returned, `touched` is freed. */
 int hybz_pinned_alloc(int device, size_t bytes, void *touched, void **memory);
 int hybz_pinned_free(void *memory, size_t bytes);
 

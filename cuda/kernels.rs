@@ -1,6 +1,6 @@
 //! Builds the CUDA code into a static library; a module of the build script, with the feature `cuda`.
 //!
-//! nvcc is searched for in `CUDA_HOME`, then on the PATH. `HYBZ_CUDA_ARCHS` lists the GPUs to compile for: compute
+//! nvcc is looked for in `CUDA_HOME`, then on the PATH. `HYBZ_CUDA_ARCHS` lists the GPUs to compile for: compute
 //! capabilities such as `90` or `80,89,90,100`, each compiled to machine code, and the last also kept as PTX, which
 //! drivers compile for newer GPUs. By default that is `80,89,90,100` for a release build, and `90` otherwise, to save
 //! time.

@@ -5,8 +5,8 @@
 // thread packs code words until its key is full: 8 to 16 steps on text. Looking up costs one read of a 256 KB table, of
 // which text uses a small part; packing takes about 6 instructions a step.
 //
-// The keys of suffixes (of a text and an end mark, which is below all bytes) are the same with one more symbol in each
-// context; they end with the mark, and a key that contains the mark is unique.
+// The keys of suffixes (of a text and an end mark below all bytes) are made in the same way, with one more symbol in
+// each context. A suffix ends with the mark, and a key that contains the mark is unique.
 //
 // Twin: simulate() in sim/sim.hpp, first loop.
 #include "device.cuh"
@@ -46,7 +46,7 @@ __device__ inline Packed pack(uint32_t word, const uint32_t *words, int code_bit
     return packed;
 }
 
-// The sorted part of a key: the number of complete symbols goes below it.
+// The part of a key that is sorted by; the number of complete symbols goes below it.
 __device__ inline uint64_t key_of(const Packed &packed, uint32_t block, int block_bits, int code_bits) {
     return uint64_t(block) << (64 - block_bits) | packed.bits >> (64 - code_bits) << (64 - block_bits - code_bits);
 }
@@ -78,7 +78,7 @@ make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits
     }
 }
 
-// kSample: the positions in the sample of thirds.cu, numbered without gaps; else all.
+// With kSample, only positions in the sample of thirds.cu, numbered without gaps; otherwise all positions.
 template <bool kSample>
 __global__ void __launch_bounds__(kThreads)
 suffix_keys_kernel(Batch batch, const uint32_t *__restrict__ text_base, const uint32_t *__restrict__ table,

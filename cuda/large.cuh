@@ -7,10 +7,10 @@
 //
 // The work is parallel from the start, because segments have 65,536 rows and entry points are 32,768 rows apart: a
 // block of 9 million rows has 138 warps and 275 chains. A chain is 32,768 loads, each of which waits for the one
-// before, however busy the device is. Therefore many blocks are in flight, in a batch and in several lanes.
+// before, whatever else the device does. Therefore many blocks are in flight, in a batch and in several lanes.
 //
 // The output is a byte for each row. The dictionary's strings and the CRC are left to the lane's thread, which has to
-// copy the text out of pinned memory anyway. A batch therefore brings back no more than its rows, although a block of 4
+// copy the text out of pinned memory anyway. A batch therefore downloads no more than its rows, although a block of 4
 // MB may stand for 1 GiB.
 //
 // The device never reports damage: an irregular block is odd, and a core decodes it.
@@ -35,7 +35,7 @@ struct LargeBlock {
     uint32_t first_segment; // of the batch's
 };
 
-// Blocks, segments and chunks of rows are numbered through the batch; rows from each block's base on.
+// Blocks, segments and chunks of rows are numbered over the whole batch; rows are numbered from each block's base on.
 struct LargeDecoding {
     uint32_t count;            // blocks
     uint32_t most_segments;    // of a block

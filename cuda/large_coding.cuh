@@ -6,8 +6,8 @@
 //   ans.cu       tokens -> segments          tANS, from the end: one warp a segment
 //
 // Segments are numbered through the batch, and arrays are indexed by a segment's rows: each token stands for at least
-// one row. The host computes the prices of tokens and the shares of tables from the device's counts. Only the host's
-// floating-point arithmetic therefore matters, and cores and devices produce the same bytes.
+// one row. The host computes the prices of tokens and the shares of tables from the device's counts. So only the
+// host's floating-point arithmetic matters, and cores and devices produce the same bytes.
 #pragma once
 #include "device.cuh"
 #include "hybz.h"
@@ -24,8 +24,8 @@ constexpr uint32_t kSelectors = HYBZ_LARGE_TABLES;
 constexpr uint32_t kJoint = HYBZ_JOINT;
 constexpr uint32_t kLevels = 1024; // of groups, for the first choice
 constexpr uint32_t kMostBits = 17; // of a token: 11 of its state, 6 extra bits
-// The number of words for a segment's bits: all tokens, a selector for each group, the states with which it begins, and
-// a spare word.
+// The number of words for a segment's bits: all tokens, a selector for each group, the initial states, and a spare
+// word.
 constexpr uint32_t kSegmentWords = (kSegmentRows * kMostBits + kSegmentGroups * HYBZ_SELECTOR_LOG + 30) / 32 + 2;
 static_assert(kSegmentRows <= 1u << kIndexBits, "heads have a row of their segment");
 static_assert(kTokenGroup == 32, "a token for each lane");
@@ -37,7 +37,7 @@ struct Symbol {
     int32_t first;
 };
 
-// Everything is numbered by block, or by segment through the batch.
+// Arrays are indexed by block, or by the number of a segment in the batch.
 struct LargeCoding {
     uint32_t blocks;
     uint32_t max_rows;             // of the batch's blocks

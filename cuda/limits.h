@@ -1,7 +1,7 @@
-/* limits.h: every limit on which the CUDA code and the Rust code must agree, once.
+/* limits.h: every limit on which the CUDA code and the Rust code must agree, in one place.
  *
- * bindings.rs makes Rust's constants of them (src/abi.rs). The formats' own limits belong to the header.rs of
- * hybz's formats; hybz's src/station/gpu/same.rs asserts that these equal them.
+ * bindings.rs makes Rust's constants from them (src/abi.rs). The formats' own limits belong to the header.rs of hybz's
+ * formats; hybz's src/station/gpu/same.rs asserts that both are equal.
  */
 #ifndef HYBZ_LIMITS_H
 #define HYBZ_LIMITS_H
@@ -19,7 +19,7 @@
 /* The max number of lines of a HYBZ_LINES lane for this many bytes: texts with shorter lines are left to cores. */
 #define HYBZ_MAX_LINES(bytes) ((bytes) / 6 + 64)
 #define HYBZ_MAX_TEXT 4294901760 /* bytes of a HYBZ_LINES lane: 2^32 - 2^16 */
-/* At one byte per round, as many rounds as the longest common prefix of lines has bytes. */
+/* Bounds the rounds: at one byte a round, lines may take as many rounds as their longest common prefix has bytes. */
 #define HYBZ_MAX_LINE_ROUNDS 1000000
 
 #define HYBZ_LONGEST_TEXT 2097152 /* of a block that a HYBZ_DECODE lane expands, in bytes */
@@ -46,7 +46,7 @@
 #define HYBZ_MAX_ROWS 900000 /* of a block of any level */
 #define HYBZ_MAX_GROUPS 18002 /* groups of a block: bzip2 ignores further selectors */
 
-/* The input room in bytes of a HYBZ_DECODE_LARGE lane: most payloads have a fifth of a byte for each row. */
+/* The size in bytes of a HYBZ_DECODE_LARGE lane's input: most payloads have a fifth of a byte for each row. */
 #define HYBZ_LARGE_INPUT(blocks, rows) ((rows) / 2 + 16384 * (blocks) + 65536)
 
 /* The max bytes of codes and selectors that a lane returns for a block of `length` bytes, a multiple of 4. */

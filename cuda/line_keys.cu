@@ -1,4 +1,4 @@
-// line_keys.cu: the keys of lines: a number, then their next characters in code.
+// line_keys.cu: the keys of lines: the number of the range or group, then the line's next characters in code.
 #include "lines.cuh"
 
 namespace hybz {
@@ -32,7 +32,7 @@ __device__ uint64_t coded_line(const uint8_t *__restrict__ text, uint32_t from, 
     return number << (64 - layout.block_bits) | bits >> (64 - layout.code_bits) << layout.unused | low;
 }
 
-// The last range that begins at or before the line.
+// The line's range: the last one that begins at or before the line.
 __device__ inline uint32_t range_of(const uint32_t *__restrict__ range_line, uint32_t ranges, uint32_t line) {
     return lower_bound(range_line + 1, ranges, line + 1);
 }
@@ -56,7 +56,7 @@ range_common_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uin
     lower_common(common, range, mine);
 }
 
-// The number of bits from the topmost one to the last that is set.
+// The number of bits from the topmost bit down to the lowest bit that is set.
 __device__ inline uint32_t bits_down_to_the_last(uint64_t key) {
     const uint32_t low = uint32_t(key), high = uint32_t(key >> 32);
     return low ? uint32_t(65 - __ffs(int(low))) : high ? uint32_t(33 - __ffs(int(high))) : 0;
@@ -78,7 +78,7 @@ first_keys_kernel(LineBatch batch, const uint8_t *__restrict__ text, const uint3
         values[line] = line;
         mine = bits_down_to_the_last(key >> layout.unused << layout.unused);
     }
-    // The value may be stale; the atomic operation then changes nothing.
+    // The value read may be stale; then the atomic operation changes nothing.
     mine = __reduce_max_sync(~0u, mine);
     if (threadIdx.x % 32 == 0 && mine > *used) atomicMax(used, mine);
 }

@@ -1,6 +1,6 @@
-// line_table.cu: the code words of a batch's keys (codes.hpp), made on the device from a sample of its text, so that it
-// does not wait for the host. When a core made them from 1/32 of the text, finding lines took 1.3 ms for 74 MB and 6.9
-// ms for 600 MB (H200), nearly all of it on that core.
+// line_table.cu: the code words of a batch's keys (codes.hpp), made on the device from a sample of the batch's text,
+// so that the device does not wait for the host. When a core made them from 1/32 of the text, finding lines took 1.3
+// ms for 74 MB and 6.9 ms for 600 MB (H200), nearly all of it on that core.
 #include "codes.hpp"
 #include "lines.cuh"
 #include "scan.cuh"
@@ -22,9 +22,8 @@ count_pairs_kernel(uint32_t bytes, uint32_t step, const uint8_t *__restrict__ te
 constexpr uint32_t kTableThreads = 288; // whole warps, a thread for each symbol
 static_assert(kTableThreads >= kMarkedSymbols && kTableThreads % 32 == 0);
 
-// The table of a context, by a CTA: each thread walks down to its symbol, as split_codes does for all symbols. The
-// first symbol of a line follows the end of another line, so the table without context takes the place of the end
-// byte's table.
+// A CTA makes the table of a context: each thread walks down to its symbol, as split_codes does for all symbols. The
+// first symbol of a line follows the end of another line, so the table without context replaces the end byte's table.
 __global__ void __launch_bounds__(kTableThreads)
 split_kernel(uint32_t end, const uint32_t *__restrict__ pairs, uint32_t *__restrict__ table) {
     __shared__ uint32_t sums[kMarkedSymbols + 1]; // the sample has 2^20 bytes, each counts 16

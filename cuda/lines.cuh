@@ -1,16 +1,16 @@
 // lines.cuh: the device memory and the steps of sorting lines: sort_lines.cu runs all of them, line_table.cu,
 // find_lines.cu, line_keys.cu, tied_lines.cu and copy_lines.cu one each.
 //
-// The text is ranges of lines back to back; a line is some bytes and the end byte, and each range ends with a line. A
-// line is numbered in the order of the text, a row in the order of the result. Within a range both begin at the same
-// number, because ranges are not mixed: a range's rows are its lines.
+// The text consists of ranges of lines, back to back; a line is some bytes and the end byte, and each range ends with
+// a whole line. A line is numbered in the order of the text, a row in the order of the result. Within a range both
+// begin at the same number, because ranges are not mixed: a range's rows are its lines.
 //
 // Algorithm: Deshpande 2014, chapter 4, with hybz's keys. Every line has a key: its range, and its first characters in
-// an order-preserving code (codes.hpp) in which the end of a line comes before all bytes. One radix sort of all keys;
-// lines with unique keys are final, and so are equal ones whose keys hold the whole line. Small groups of the others
-// are sorted immediately (tied_lines.cu). The rest is sorted again and again by (number of the group, next characters
-// in code), where a group first skips the common prefix of its lines. The number takes as few bits as the number of
-// groups allows, and the code gets the remaining bits.
+// an order-preserving code (codes.hpp) in which the end of a line comes before all bytes. After one radix sort of all
+// keys, lines with unique keys are final, and so are equal lines whose keys hold the whole line. Small groups of other
+// lines are sorted immediately (tied_lines.cu). The rest is sorted again and again by (number of the group, next
+// characters in code), where a group first skips its lines' common prefix. The number takes as few bits as the number
+// of groups allows, and the code gets the remaining bits.
 #pragma once
 #include "codes.hpp"
 #include "device.cuh"
@@ -18,7 +18,7 @@
 
 namespace hybz {
 
-// Lines that are tied after a round, in the order of their rows: groups are neighbours.
+// Lines that are tied after a round, in the order of their rows, so that a group's lines are adjacent.
 struct TiedLines {
     uint32_t *line, *row;
     uint32_t *group; // its number, from 0
@@ -48,7 +48,7 @@ struct SortingLines {
 };
 
 // Numbers for the host: not 0 if a range does not end with a line; lines that are tied after the first sort; the number
-// of leading bits that the first keys use. Lines of few short words use few, and the radix sort then has fewer passes.
+// of leading bits that the first keys use. Lines of few short words use few bits, so the radix sort has fewer passes.
 enum { kBadRange, kTied, kUsedBits, kLineFlags };
 
 constexpr uint32_t kLinePadding = 16;
@@ -63,7 +63,7 @@ struct LineBatch {
     uint32_t flags; // HYBZ_LINES_...
 };
 
-// The first place of `sorted` [0..count-1] whose value is at least `value`.
+// The first index of `sorted` [0..count-1] whose value is at least `value`.
 inline __device__ uint32_t lower_bound(const uint32_t *__restrict__ sorted, uint32_t count, uint32_t value) {
     uint32_t low = 0;
     while (count > 0) {
@@ -81,7 +81,7 @@ inline __device__ uint64_t eight_bytes(const uint8_t *__restrict__ text, uint32_
     return shift ? words[0] >> shift | words[1] << (64 - shift) : words[0];
 }
 
-// The length of the common prefix of lines `a` and `b`, both without their first `depth` bytes, at most `limit`.
+// The length, at most `limit`, of the common prefix of lines `a` and `b` after their first `depth` bytes.
 inline __device__ uint32_t common_bytes_of(const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin,
                                            uint32_t a, uint32_t b, uint32_t depth, uint32_t limit) {
     const uint32_t from_a = begin[a] + depth, from_b = begin[b] + depth;
@@ -96,7 +96,7 @@ inline __device__ uint32_t common_bytes_of(const uint8_t *__restrict__ text, con
     return most;
 }
 
-// Lowers common[number] to `mine`, by all lanes of a warp; with a `number` of ~0, does nothing. A warp with equal
+// Each lane of a warp lowers common[number] to `mine`, or does nothing if its `number` is ~0. A warp with equal
 // numbers writes once: when all threads wrote, those of the first wave met at one address, and keys took 0.25 ms
 // longer.
 inline __device__ void lower_common(uint32_t *common, uint32_t number, uint32_t mine) {
@@ -111,14 +111,14 @@ cudaError_t line_table(const SortingLines &s, const LineBatch &batch, cudaStream
 // find_lines.cu
 cudaError_t count_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 cudaError_t find_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
-// line_keys.cu: the keys of all lines, and those of `count` tied ones of generation `from`. A key begins with the
+// line_keys.cu: the keys of all lines, and those of `count` tied lines of generation `from`. A key begins with the
 // number of the range or group, and the code follows. The sort ignores the low 8 bits; they are 0 if the key holds the
-// whole line. Before the first keys: the common prefixes of each range's lines, up to `limit` bytes.
+// whole line. To be called before the first keys: finds the common prefix of each range's lines, up to `limit` bytes.
 cudaError_t range_common(const SortingLines &s, const LineBatch &batch, uint32_t limit, cudaStream_t stream);
 cudaError_t first_keys(const SortingLines &s, const LineBatch &batch, const KeyLayout &layout, cudaStream_t stream);
 cudaError_t tied_keys(const SortingLines &s, uint32_t count, int from, const KeyLayout &layout, cudaStream_t stream);
-// tied_lines.cu: the results of sorted keys, of all lines if `first`, else of `count` tied ones of generation `from`:
-// the final rows, and the other lines, listed in the other generation.
+// tied_lines.cu: the results of sorted keys, of all lines if `first`, else of `count` tied lines of generation `from`:
+// the rows of final lines, and a list of the other lines, in the other generation.
 struct LineRound {
     uint32_t count;
     int number_bits; // at the top of the keys: of ranges or groups
@@ -128,7 +128,7 @@ struct LineRound {
 cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
                          cudaStream_t stream);
 cudaError_t list_lines(const SortingLines &s, const LineRound &round, cudaStream_t stream);
-// The common prefixes of each group of the list, up to `limit` bytes.
+// The common prefix of each group of the list, up to `limit` bytes.
 cudaError_t common_bytes(const SortingLines &s, uint32_t count, int from, uint32_t limit, cudaStream_t stream);
 // copy_lines.cu
 cudaError_t place_lines(const SortingLines &s, const LineBatch &batch, void *temporary, size_t bytes,

@@ -1,14 +1,14 @@
 // longest.cu: the longest earlier occurrence at each position, in text order.
 //
-// If position i has a common prefix with a neighbour, then position i + 1 has it with its neighbour on the same side,
-// less one byte (the Phi rule). A thread that handles a run of consecutive positions therefore compares each byte once
-// or twice. It knows nothing about its first position, so the same is done earlier for each 128th position, and so on,
-// until one run covers all positions. On each level all comparisons together are linear in the text.
+// If position i has a common prefix with a neighbour, position i + 1 has it, less a byte, with its own neighbour on
+// that side (the Phi rule). A thread that handles a run of consecutive positions therefore compares each byte once or
+// twice. It knows nothing about its first position, so the same is done earlier for each 128th position, and so on,
+// until one run covers all. On each level all comparisons together are linear in the text.
 //
-// A single comparison may still be as long as the text. On the levels with few positions a CTA or a warp therefore
-// compares together; on the lowest, a thread compares 128 bytes before its warp helps. Mostly neither takes long: once
-// a comparison reaches the next run's first position, its rest is known there, because both comparisons are of the same
-// bytes if that position's neighbour is as far on as the position is.
+// A single comparison may still be as long as the text. On the levels with few positions all threads of a CTA or a
+// warp therefore compare together; on the lowest, a thread compares 128 bytes before its warp helps. Mostly neither
+// takes long: once a comparison reaches the next run's first position, the rest is known if that position's neighbour
+// is as far on: then both comparisons are of the same bytes.
 //
 // Twin: crates/factor/src/tiled/longest.rs, which compares in full instead.
 #include "factor.cuh"
@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t kTeamThreads = 1024; // of a CTA that compares together
 constexpr uint32_t kOpen = 0x80000000;  // flag of a length: equal so far, and not compared further
 
-// The number of equal bytes among 16.
+// The number of equal bytes at the start of 16.
 __device__ inline uint32_t equal_bytes(const uint8_t *text, uint32_t a, uint32_t b) {
     const uint64_t low = bytes_at(text, a) ^ bytes_at(text, b), high = bytes_at(text, a + 8) ^ bytes_at(text, b + 8);
     if (low) return uint32_t(__ffsll(static_cast<long long>(low)) - 1) / 8;
@@ -38,7 +38,7 @@ template <uint32_t kTeam> __device__ uint32_t least_of_team(uint32_t (&parts)[32
 }
 
 // The length of the common prefix of the suffixes at `before` and `at`, if `len` bytes are known to be common; from
-// `limit` on it may end with kOpen. All threads of the team have the same arguments and results.
+// `limit` on it may stop, with the flag kOpen. All threads of the team have the same arguments and results.
 template <uint32_t kTeam>
 __device__ uint32_t common_by_team(uint32_t (&parts)[32], const Factoring &f, uint32_t before, uint32_t at,
                                    uint32_t len, uint32_t limit) {
@@ -53,7 +53,7 @@ __device__ uint32_t common_by_team(uint32_t (&parts)[32], const Factoring &f, ui
     }
 }
 
-// The same by one thread. Its first step has been made: `differ` has the bits in which eight bytes differ.
+// The same by one thread. The caller has made the first step: `differ` has the bits in which eight bytes differ.
 __device__ inline uint32_t common_alone(const Factoring &f, uint32_t before, uint32_t at, uint32_t len, uint32_t limit,
                                         uint64_t differ) {
     while (differ == 0) {
@@ -77,8 +77,8 @@ __device__ inline NextRun next_run(const Factoring &f, uint32_t level, uint32_t 
     return {uint32_t(at), f.known[level + 1][run + 1]};
 }
 
-// The common prefix with a neighbour, if all is equal up to the next run and that run's comparison continues there;
-// else open.
+// The common prefix with a neighbour, if all bytes are equal up to the next run and that run's comparison continues
+// this one; otherwise `len` as it is.
 template <bool kLarger>
 __device__ inline uint32_t by_next_run(const Factoring &f, const NextRun &next, uint32_t before, uint32_t at,
                                        uint32_t len) {
@@ -121,7 +121,7 @@ sparse_kernel(Factoring f, uint32_t level, uint32_t runs) {
             if (own < f.n) pairs = f.pairs[f.rank[own]];
         }
         const uint2 pair = make_uint2(__shfl_sync(~0u, pairs.x, k % 32), __shfl_sync(~0u, pairs.y, k % 32));
-        // The first of a run is known. (On the first level, that is position 0.)
+        // The first position of a run is known. (On the first level, that is position 0.)
         const uint32_t less = k ? stride : 0;
         lens.x = side_by_team<kTeam, false>(parts, f, next, pair.x, at, lens.x - min(lens.x, less));
         lens.y = side_by_team<kTeam, true>(parts, f, next, pair.y, at, lens.y - min(lens.y, less));
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(kThreads) cut_kernel(Factoring f, uint32_t div
 cudaError_t find_longest(const Factoring &f, cudaStream_t stream) {
     for (uint32_t level = f.strides - 1; level > 0; level--) {
         const uint32_t runs = runs_of_level(f.n, level);
-        // If a run is longer than a warp compares quickly, there are few runs.
+        // If runs are too long for a warp to compare quickly, there are few runs.
         const auto by_warp = sparse_kernel<32>, by_cta = sparse_kernel<kTeamThreads>;
         if (level == 1)
             by_warp<<<blocks_for(runs, kThreads / 32), kThreads, 0, stream>>>(f, level, runs);

@@ -1,15 +1,15 @@
 // lzw.cu: strips of LZW codes (TIFF files) decoded in device memory.
 //
-// The codes between two clears are a task for a warp. Their positions are known before any of them is decoded, since
-// the number of a code determines its width; so the first kernel only looks for the clears. The second one computes the
-// length of each task's text, the third one its offset, the last one writes it.
+// The codes between two clears are a task for a warp. The positions of the codes are known before any code is decoded,
+// since the number of a code determines its width; so the first kernel only looks for the clears. The second kernel
+// computes the length of each task's text, the third its offset, and the last one writes it.
 //
-// Code 258 + j is the string of code number j and one byte more: the text from the first byte of string j to the first
-// byte of string j + 1, inclusive. A warp therefore keeps only a table of these places (in shared memory), and a code
-// is a copy from a known place (copies.cuh). In a group of 32 codes, those that refer to a code before the group know
-// their lengths immediately; chains of codes that refer to each other are resolved by pointer jumping. (Funasaka 2018
-// does so with all codes of a table and writes strings back to front, a thread each, which takes as long as the longest
-// one.)
+// Code 258 + j stands for the string of the j-th code and one byte more: the text from the first byte of string j to
+// the first byte of string j + 1, inclusive. A warp therefore keeps only a table of where strings begin (in shared
+// memory), and a code is a copy from a known place (copies.cuh). In a group of 32 codes, the lengths of those that
+// refer to a code before the group are known immediately; chains of codes that refer to each other are resolved by
+// pointer jumping. (Funasaka 2018 does so with all codes of a table, and has one thread write each string back to
+// front, which takes as long as the longest string.)
 //
 // Nothing in a strip is trusted: whatever its codes, no byte is read or written outside its input and output.
 #include "copies.cuh"
@@ -38,7 +38,7 @@ struct Strips {
     }
 };
 
-// Divides strips into tasks, one CTA for each strip: it examines 1,024 codes at a time for one that is not a string.
+// Divides strips into tasks, one CTA for each strip: it looks for codes that are no strings, 1,024 codes at a time.
 __global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips) {
     __shared__ uint32_t firsts[2][kFindThreads / 32];
     const uint32_t strip = blockIdx.x;
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kFindThreads) find_kernel(const Strips strips)
     if (threadIdx.x == 0) strips.used[strip] = slot - strips.slots[strip];
 }
 
-// Decodes the task of a warp: only its length (kWrite: false), or its text, of which at most `room` bytes belong to the
+// Decodes the task of a warp: only its length (kWrite: false), or its text, of which at most `room` bytes fit the
 // strip. `starts` [0..kLzwNamed] receives the starts of strings, counted from the last clear.
 template <bool kWrite, class Start>
 __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint32_t room, uint8_t *out,
@@ -99,7 +99,7 @@ __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint
         const uint32_t events = __ballot_sync(~0u, event != kLzwGoesOn);
         const uint32_t strings = events ? __ffs(events) - 1 : 32;
         const bool mine = lane < strings, copies = mine && !own.is_literal();
-        // Lengths. Those of strings in this group follow from their parents'.
+        // Lengths of strings whose parents are in this group follow from the parents' lengths.
         bool waits = copies && own.entry() >= number;
         const uint32_t within = own.entry() - number;
         uint32_t from = 0, length = mine ? 1 : 0, parent = waits ? within : lane;
@@ -145,7 +145,7 @@ __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint
     }
 }
 
-// Strips of up to 64 KiB need 16 bits for a place, and half the shared memory.
+// Strips of up to 64 KiB need only 16 bits for an offset, and half the shared memory.
 template <class Start> constexpr uint32_t kTaskWarps = sizeof(Start) == 2 ? 4 : 2;
 
 // Measures each task.
@@ -176,8 +176,8 @@ write_kernel(const Strips strips, const uint32_t *__restrict__ places, uint8_t *
     decode_task<true>(strips.codes(task.strip), task, strip.length - place, out + strip.to + place, starts[warp]);
 }
 
-// Undoes TIFF's predictor 2 in place: a byte was stored as the difference from the same byte of the pixel before it in
-// its row. A CTA for each strip, a warp for a row, 32 pixels at a time.
+// Undoes TIFF's predictor 2 in place: each byte is stored as the difference from the same byte of the pixel before it
+// in the row. A CTA for each strip, a warp for a row, 32 pixels at a time.
 __global__ void __launch_bounds__(kAddThreads)
 add_kernel(const hybz_lzw_strip *__restrict__ strips, uint32_t pixel, uint32_t row, uint8_t *out) {
     const auto add = [](uint32_t a, uint32_t b) { // four bytes, each modulo 256
@@ -198,7 +198,7 @@ add_kernel(const hybz_lzw_strip *__restrict__ strips, uint32_t pixel, uint32_t r
     }
 }
 
-// Computes the output offsets of the strips' tasks and the errors of the strips, a thread each.
+// Each thread computes the output offsets of one strip's tasks, and the strip's error.
 __global__ void __launch_bounds__(kPlaceThreads)
 place_kernel(const Strips strips, const LzwFound *__restrict__ found, uint32_t *__restrict__ places,
              hybz_lzw_found *__restrict__ results) {
@@ -340,7 +340,7 @@ extern "C" int hybz_lane_strips(hybz_lane *lane, const uint8_t *from_host, uint8
     HYBZ_TRY(cudaSetDevice(lane->device));
     lane->begin();
     const cudaStream_t stream = lane->stream;
-    // Empty bytes may have a null address, which is an error only if something is copied.
+    // An empty buffer may have a null address, which would be an error in a copy.
     const bool copies_text = to_host && out_bytes > 0;
     if (from_host && in_bytes > 0) HYBZ_TRY(cudaMemcpyAsync(in, from_host, in_bytes, cudaMemcpyHostToDevice, stream));
     // This keeps bytes of an earlier batch from appearing after the text of a damaged strip.

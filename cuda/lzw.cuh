@@ -10,7 +10,7 @@ constexpr uint32_t kLzwClear = 256, kLzwEnd = 257, kLzwFirst = 258;
 constexpr uint32_t kLzwMinBits = 9, kLzwMaxBits = 12;
 constexpr uint32_t kLzwNamed = (1u << kLzwMaxBits) - kLzwFirst; // strings that a code can name
 constexpr uint32_t kLzwCodes = 4862; // maximum after a clear: libtiff accepts more codes than can be named
-// A task has at least this many codes, unless it is the last one of its strip. Tables are full after 3,836 codes.
+// A task has at least this many codes, unless it is the last task of its strip. Tables are full after 3,836 codes.
 constexpr uint32_t kLzwTask = 2048;
 
 // The part of a strip from one clear to the next: it is decoded independently.
@@ -19,7 +19,7 @@ struct LzwTask {
     uint32_t begin, end; // in bits; the last task of a strip has an end of ~0: it continues until its codes end
 };
 
-// Why codes end; the first ones are reported for strips.
+// Why codes end; the first values are also the status of a strip.
 enum LzwEvent : uint32_t {
     kLzwGoesOn = 0,
     kLzwUnknown = HYBZ_LZW_CODE,
@@ -39,7 +39,7 @@ struct LzwBytes {
     uint32_t a, b, c;
 };
 
-// A strip's codes. The code of number `m` since the last clear has `w` bits if early + m < 2^w.
+// A strip's codes. Code number `m` after a clear has the fewest bits `w` for which early + m < 2^w.
 struct LzwCodes {
     const uint8_t *bytes;
     uint32_t size, bits, early;
@@ -60,7 +60,7 @@ struct LzwCodes {
             sum += number - min(number, (1u << width) - early);
         return sum;
     }
-    // The bytes that contain the code at a bit, and arbitrary bytes after the last one.
+    // The bytes that contain the code at a bit; beyond the strip's end they are arbitrary.
     __device__ LzwBytes bytes_at(uint32_t bit) const {
         if (size == 0) return {0, 0, 0};
         const uint32_t from = bit >> 3, last = size - 1;
@@ -92,7 +92,7 @@ struct LzwCode {
         : LzwCode(codes, segment, number, codes.bytes_at(segment + codes.before(number))) {}
     __device__ uint32_t end() const { return bit + width; }
     __device__ bool is_literal() const { return code < 256; }
-    // The number of the code whose string, plus one byte, is this one's.
+    // The number of the code whose string, plus one byte, is this code's string.
     __device__ uint32_t entry() const { return code - kLzwFirst; }
 };
 

@@ -1,4 +1,4 @@
-// mtf.cu: move-to-front and the coding of zero runs, of all columns of a batch at once.
+// mtf.cu: move-to-front and the coding of zero runs, for all columns of a batch at once.
 //
 // A byte's place in the list is the number of different bytes since its last occurrence, so the list at any position
 // follows from the last position of each byte before it (Patel 2012 composes lists in a scan instead; positions need
@@ -8,15 +8,15 @@
 //   3 rank    one warp a chunk: sorts the used bytes by their last positions into its list. Most bytes repeat the byte
 //             before and cost nothing; the others, the heads, are collected, and ranked 32 at a time, one a lane
 //             (rank_heads).
-//   4 join    one CTA a block: scans the chunks' counts. A run of zeros counts where it ends, by the distance of two
-//             heads, so it does not matter how many chunks it crosses.
+// 4 join one CTA a block: scans the chunks' counts. A run of zeros counts in the chunk where it ends, by the distance
+// of two heads, so it may cross any number of chunks.
 //   5 symbols one warp a chunk: each head writes the digits of the run before it, and itself
 //
 // Measured (H200, linux, 64 blocks, ps a byte; in brackets predicted): last 1.6 (1.5), start 0.2 (0.7), rank 6.2 (6),
 // join 0.1 (0.3), symbols 1.8 (3); all 10.4. nci 6.9, dickens 12.6. For 32 blocks 14.5, for 256 8.2. The first version
-// kept a list in registers, and searched it for one head after the other by ballot and shuffle. It took 16 instructions
-// of a warp for a byte, while this version takes 4.4, and 21 ps for `rank` alone: a quarter of linux's heads are beyond
-// the first 32 places, which the prediction overlooked.
+// kept a list in registers, and searched it for one head after the other by ballot and shuffle. It took 21 ps for
+// `rank` alone, and 16 instructions of a warp for a byte, while this version takes 4.4: a quarter of linux's heads are
+// beyond the first 32 places, which the prediction overlooked.
 //
 // Twin: src/codec/mtf/encode.rs; on the CPU sim/coding.hpp.
 #include "coding.cuh"
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kMaxChunks) join_kernel(Coding coding) {
     const Scanned number = scan_before(memories[1], symbols, Sum{});
     if (chunk * kChunk < n) *mine = {found.heads, found.first, found.last, number.before, after.before};
 
-    // The run at the end, EOB, and the padding of the last group.
+    // Writes the run at the end, EOB, and the padding of the last group.
     if (chunk != 0) return;
     hybz_coded &coded = coding.coded[block];
     uint16_t *out = coding.symbols + symbol_base(coding.base[block], block);

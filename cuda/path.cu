@@ -1,11 +1,11 @@
 // path.cu: finds the positions that begin a factor, and writes the factors. These positions are the path from position
 // 0, where each position leads to the end of its longest earlier occurrence.
 //
-// A warp computes, from the end of a piece of 4,096 positions to its beginning, where the path from each of them leaves
-// the piece. It handles 32 positions together; paths that stay within the 32 jump from lane to lane. A CTA does the
-// same for a group of 64 pieces. The path from 0 then takes one load for each group, which one thread does; after that
-// one load for each piece, in all groups at the same time; and finally warps walk through all pieces at the same time,
-// in shared memory.
+// For each position of a piece of 4,096, a warp computes where the path from it leaves the piece, going from the
+// piece's end to its beginning. It handles 32 positions together; paths that stay within the 32 jump from lane to
+// lane. A CTA does the same for a group of 64 pieces. One thread then follows the path from 0, with one load for each
+// group; after that, the path takes one load for each piece, in all groups at the same time; and finally warps walk
+// through all pieces at the same time, in shared memory.
 //
 // No step depends on how long factors are. Twin: crates/factor/src/tiled/path.rs.
 #include "factor.cuh"
@@ -22,7 +22,7 @@ constexpr uint32_t kGroupItems = kPiece / kGroupThreads;
 
 __device__ inline uint32_t length_at(const Factoring &f, uint32_t at) { return f.longest[at] & ~kLargerSide; }
 
-// The exit from the piece of the paths from 32 positions, a lane each. `exits` has those of the piece's later
+// Where the paths from 32 positions, one for each lane, leave the piece. `exits` has the exits of the piece's later
 // positions.
 __device__ inline uint32_t exit_of(const uint32_t *exits, uint32_t begin, uint32_t end, uint32_t chunk,
                                    uint32_t length) {
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kPieceWarps * 32) pieces_kernel(Factoring f) {
     }
 }
 
-// One CTA for each group: it handles the group's pieces from the last one on, and all positions of a piece at the same
+// One CTA for each group: it handles the group's pieces from last to first, and all positions of a piece at the same
 // time.
 __global__ void __launch_bounds__(kGroupThreads) groups_kernel(Factoring f) {
     const uint32_t begin = blockIdx.x * kGroup, end = min(begin + kGroup, f.n);

@@ -4,8 +4,8 @@
 //               is known where its rows are, and they are written directly, as places in the segment's first list
 //   2 lists     one CTA a block: composes the permutations: the first list of every segment
 //
-// entries.cu converts the places to codes when it reads them. A segment could be divided further, as ranks.cu divides
-// blocks: on an H200, a batch of 23 blocks of source code takes 7 ms, while 1 was expected.
+// entries.cu converts the places to codes when it reads them. On an H200, a batch of 23 blocks of source code takes 7
+// ms, while 1 was expected; a segment could be divided further, as ranks.cu divides blocks.
 //
 // Twin: src/formats/hbz/codec/segment.rs, src/formats/hbz/codec/vector.rs.
 #include "large.cuh"

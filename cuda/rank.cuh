@@ -1,5 +1,5 @@
-// rank.cuh: move-to-front of a column by chunks, as mtf.cu (blocks of `.bz2`) and columns.cu (of `.hbz`) need it.
-// mtf.cu explains it.
+// rank.cuh: move-to-front of a column by chunks, for mtf.cu (blocks of `.bz2`) and columns.cu (of `.hbz`). mtf.cu
+// explains it.
 #pragma once
 #include "device.cuh"
 
@@ -18,7 +18,7 @@ struct Chunk {
     uint32_t after;   // the start of the run of zeros that enters the chunk
 };
 
-// The last position of each byte in rows from..end-1, plus 1: by a warp. `byte_at` returns the byte of a row.
+// A warp finds the last position, plus 1, of each byte in rows from..end-1. `byte_at` returns the byte of a row.
 template <class ByteAt>
 inline __device__ void find_last(uint32_t (&last)[256], uint32_t from, uint32_t end, uint32_t *out, ByteAt byte_at) {
     const uint32_t lane = threadIdx.x & 31;
@@ -41,8 +41,8 @@ struct ListMemory {
     uint32_t masks[8], parts[kListParts][256];
 };
 
-// Converts the last positions in a block's chunks to those before each chunk, and lists the bytes used: as a bit mask,
-// and in ascending order. By kListThreads.
+// Converts the last positions in each of a block's chunks to the last positions before it, and lists the bytes used:
+// as a bit mask, and in ascending order. By kListThreads.
 inline __device__ void start_lists(ListMemory &memory, uint32_t *last, uint32_t chunks, uint8_t *order,
                                    uint32_t *used) {
     const uint32_t byte = threadIdx.x & 255, part = threadIdx.x / 256;
@@ -96,7 +96,7 @@ struct RankMemory {
     uint32_t queue[64];  // heads found: position << 8 | byte
 };
 
-// Makes the list before a chunk: the bytes that occurred, the latest first; then the others, ascending.
+// Makes the list as it is before a chunk: the bytes that occurred, the latest first; then the other bytes, ascending.
 inline __device__ void first_list(RankMemory &memory, const uint8_t *order, const uint32_t *last, uint32_t used) {
     const uint32_t lane = threadIdx.x & 31;
     uint32_t *keys = reinterpret_cast<uint32_t *>(memory.keys);
@@ -153,10 +153,10 @@ inline __device__ Head look_up(const RankMemory &memory, bool mine, uint32_t byt
     return head;
 }
 
-// The rank of the head. Take the list as it was before the 32 heads. If every byte among the heads before this one was
-// in front of it in that list, its rank is its place; each different byte from further back adds one. If the byte
-// itself occurred earlier among the 32, its rank is the number of different bytes since then: those without an earlier
-// occurrence in between.
+// The rank of the head. Take the list as it was before the 32 heads. If all earlier heads' bytes were in front of this
+// byte in that list, its rank is its place; each different byte from further back adds one. If the byte itself
+// occurred earlier among the 32, its rank is the number of different bytes since then: bytes that occur again in
+// between count once.
 inline __device__ uint32_t rank_of(RankMemory &memory, const Head &head) {
     const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
     // One comparison for both cases: fresh heads are above all others.
@@ -174,8 +174,8 @@ inline __device__ uint32_t rank_of(RankMemory &memory, const Head &head) {
     return (head.fresh ? head.place : 0) + __popc(greater & below & ~0u << head.since);
 }
 
-// Moves the bytes of all heads to the front of the list, the last one first; the others move back, starting at the last
-// row of 32 places that loses one.
+// Moves the bytes of all heads to the front of the list, the last head's byte foremost; the other bytes move back,
+// beginning with the last row of 32 places that loses a byte.
 inline __device__ void move_to_front(RankMemory &memory, const Head &head, uint32_t used) {
     const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
     const uint32_t finals = __ballot_sync(~0u, head.final);
@@ -202,7 +202,7 @@ inline __device__ void move_to_front(RankMemory &memory, const Head &head, uint3
     __syncwarp();
 }
 
-// The ranks of up to 32 heads, one per lane with `mine`; updates the list to its state after them.
+// The ranks of up to 32 heads, one in each lane with `mine`; updates the list to its state after these heads.
 inline __device__ uint32_t rank_heads(RankMemory &memory, bool mine, uint32_t byte, uint32_t used) {
     const Head head = look_up(memory, mine, byte);
     const uint32_t rank = rank_of(memory, head);
@@ -210,8 +210,8 @@ inline __device__ uint32_t rank_heads(RankMemory &memory, bool mine, uint32_t by
     return rank;
 }
 
-// Ranks the heads in rows from..end-1, by a warp. The list must be the list before these rows, `before` the byte before
-// the first row. Writes the row and the rank of each head: row | rank << kIndexBits.
+// Ranks the heads in rows from..end-1, by a warp. The list must have its state before these rows; `before` is the byte
+// before the first row. Writes the row and the rank of each head: row | rank << kIndexBits.
 template <class ByteAt>
 inline __device__ Chunk rank_chunk(RankMemory &memory, uint32_t from, uint32_t end, uint32_t before, uint32_t used,
                                    uint32_t *heads, ByteAt byte_at) {

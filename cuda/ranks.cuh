@@ -1,9 +1,9 @@
 // ranks.cuh: move-to-front ranks and the digits of zero runs, by warps, shared by both formats' decoders.
 //
-// A warp decodes a stretch of symbols from a list that holds 0, 1, 2, ...: a symbol yields a place in the stretch's
-// first list, and the last list is a permutation of the first (Patel 2012). Composing the permutations gives the first
-// list of every stretch. A list is in the registers of a warp, a place in each lane, eight registers deep; most ranks
-// are below 32 and move one register.
+// A warp decodes a stretch of symbols, starting with a list that holds 0, 1, 2, ...: a symbol yields a place in the
+// stretch's first list, and the last list is a permutation of the first (Patel 2012). Composing the permutations gives
+// the first list of every stretch. A warp's registers hold a list, eight places in each lane; most ranks are below 32
+// and move one register only.
 #pragma once
 #include "scan.cuh"
 
@@ -44,7 +44,7 @@ inline __device__ uint32_t move_to_front(List256 &list, uint32_t rank) {
     return entry;
 }
 
-// The place of a lane's symbol, of 32 symbols. `front` is the place at the front of the list.
+// The place that a lane's symbol yields, for 32 symbols in turn. `front` is the place at the front of the list.
 inline __device__ uint32_t place_of_symbol(List256 &list, uint32_t symbol, uint32_t &front) {
     const uint32_t lane = threadIdx.x & 31;
     uint32_t own = 0;
@@ -74,8 +74,8 @@ inline __device__ uint32_t compose_lists(uint8_t (&list)[2][256], uint8_t *lists
     return own;
 }
 
-// The number of rows of a lane's symbol. `carry` is the number of digits before the warp's 32 symbols; then: before the
-// next 32.
+// The number of rows of a lane's symbol. `carry` is the number of digits right before the warp's 32 symbols, and
+// becomes that before the next 32.
 inline __device__ uint32_t rows_of(bool mine, uint32_t symbol, uint32_t &carry, bool &odd) {
     const uint32_t lane = threadIdx.x & 31, below = (1u << lane) - 1;
     const bool digit = mine && symbol < 2;
@@ -87,7 +87,7 @@ inline __device__ uint32_t rows_of(bool mine, uint32_t symbol, uint32_t &carry, 
     return (symbol + 1) << min(weight, kMaxDigits - 1);
 }
 
-// Writes a lane's byte `count` times from `to` on; long runs are written by the whole warp.
+// Writes a lane's byte `count` times from `to` on; the whole warp writes long runs.
 inline __device__ void write_rows(uint8_t *column, uint32_t to, uint32_t count, uint32_t byte) {
     const uint32_t lane = threadIdx.x & 31;
     for (uint32_t longs = __ballot_sync(~0u, count > 32); longs; longs &= longs - 1) {

@@ -1,18 +1,18 @@
 // refine.cu: a round of rank doubling for groups of up to kSmall rotations, in shared memory (splitting.cuh); and the
 // commit that ends every round.
 //
-// Members of a group agree on `depth` symbols, so their order is the order of the rotations `depth` further on, whose
-// ranks (the rows of the heads of their groups) are known from earlier rounds. All ranks of a round are read from one
-// snapshot: this kernel writes lists only, and commit() scatters the new ranks and depths afterwards. Mixing a refined
-// rank of one member with the stale rank of another would order them wrongly (the in-place trick of Larsson and
-// Sadakane 2007 is a sequential one).
+// Members of a group agree on `depth` symbols, so their order is the order of the rotations `depth` symbols further
+// on, whose ranks (the rows of the heads of their groups) are known from earlier rounds. All ranks of a round are read
+// from one snapshot: this kernel writes lists only, and commit() scatters the new ranks and depths afterwards. Mixing
+// one member's refined rank with another's stale rank would order them wrongly (Larsson and Sadakane's in-place trick
+// of 2007 only works sequentially).
 //
-// Members that stay tied under key r agree on depth + depth[r] symbols, and continue immediately from the same
-// snapshot, up to kSteps times. Larger groups pay in proportion to their members; beyond kSmall, CUB sorts.
+// Members that stay tied at the same rank r agree on depth + depth[r] symbols, and continue immediately from the same
+// snapshot, up to kSteps times. Members of larger groups cost more; beyond kSmall, CUB sorts.
 //
 // Measured (H200, linux, first round): 85 ps a rotation with two counts of 32-bit keys a member, before first.cu took
-// the first steps; 76 so after it; 65 with splitting.cuh and registers for four CTAs. tuned.hpp has the alternatives to
-// kSmall, kSteps and kRefineCtas.
+// the first steps; 76 since then; 65 with splitting.cuh and registers for four CTAs. tuned.hpp has measurements of
+// other kSmall, kSteps and kRefineCtas.
 //
 // Twin: simulate() in sim/sim.hpp.
 #include "splitting.cuh"
@@ -26,8 +26,8 @@ struct RankTile : GroupTile {
     uint32_t first, end;   // the places of the groups that begin in the window
 };
 
-// Loads the tile: values, depths at heads, and the groups. Sets `shift` to the row of each of this thread's places
-// minus the place: splitting groups never changes it.
+// Loads the tile: values, depths at heads, and the groups. For each of this thread's places, sets `shift` to its row
+// minus the place, which splitting groups never changes.
 __device__ __forceinline__ void load_tile(RankTile &tile, List in, uint32_t window, uint32_t count,
                                           uint32_t (&shift)[kItems]) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;

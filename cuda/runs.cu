@@ -1,5 +1,5 @@
-// runs.cu: the runs of equal letters in the Burrows-Wheeler transform of a text and its end mark, a letter of its own.
-// 4,096 rows a warp; reading the letter of a row is a gather.
+// runs.cu: the runs of equal letters in the Burrows-Wheeler transform of a text and its end mark, which counts as a
+// letter. Each warp has 4,096 rows; reading the letter of a row is a gather.
 //
 // Twin: runs() in crates/factor/src/suffixes.rs.
 #include "factor.cuh"

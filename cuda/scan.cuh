@@ -23,7 +23,7 @@ template <class T, class Join> inline __device__ T scan_up_to(T own, Join join) 
 }
 inline __device__ uint32_t sum_up_to(uint32_t own) { return scan_up_to(own, Sum{}); }
 
-// An exclusive scan over the CTA: `join` applied to the values of the threads before this one, and to all of them. All
+// An exclusive scan over the CTA: `join` applied to the values of the threads before this one, and of all threads. All
 // threads call it; the memory may be used again only after another barrier.
 struct ScanMemory {
     uint32_t warps[32];

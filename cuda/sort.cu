@@ -1,6 +1,5 @@
-// sort.cu: the two steps that CUB does: radix sort of (u64 or u32 key, u32 value), one pass for each 8 bits (9.4 ps a
-// u64 key and pass on an H200), and a running maximum, which gives every place the place at which its run of equal keys
-// begins.
+// sort.cu: the two steps that CUB does: a radix sort of (u64 or u32 key, u32 value), one pass for each 8 bits (9.4 ps
+// a u64 key and pass on an H200), and a running maximum, which tells every place where its run of equal keys begins.
 #include "device.cuh"
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
@@ -12,7 +11,7 @@ namespace hybz {
 
 namespace {
 
-// j where a run begins, else 0.
+// j if a run begins at place j, else 0.
 template <class Key> struct RunHead {
     const Key *keys;
     __device__ uint32_t operator()(uint32_t j) const { return j > 0 && keys[j] != keys[j - 1] ? j : 0; }

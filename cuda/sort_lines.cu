@@ -1,7 +1,7 @@
 // sort_lines.cu: a batch of lines from text to sorted text.
 //
 // The host reads 20 bytes after each round, among them the numbers of tied lines and of their groups. Words take 1 or 2
-// rounds, 600 MB of paths take 8: docs/ALGORITHMS.md, "Sorting lines on a GPU", has the savings of each method.
+// rounds, 600 MB of paths take 8: docs/ALGORITHMS.md, "Sorting lines on a GPU", tells what each method saves.
 #include "lane.cuh"
 #include "lines.cuh"
 #include <algorithm>
@@ -63,7 +63,7 @@ int sort_keys(hybz_lane *lane, uint32_t count, int from_bit) {
 static_assert(kSortBits - 32 >= kMaxCode, "a key holds a symbol at least");
 static_assert(HYBZ_MAX_LINES(HYBZ_MAX_TEXT) <= uint64_t(1) << 32, "32 bits number all groups");
 
-// From sorted first keys to the order of all lines.
+// Goes from sorted first keys to the order of all lines.
 int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock::time_point deadline,
               hybz_lines_report *report) {
     SortingLines &s = lane->lines;
@@ -89,7 +89,7 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
         if (report) report->sorted_again += count;
 
         HYBZ_TRY(list_lines(s, round, stream));
-        // Each round looks twice as far, so that the sort ends for lines of any length.
+        // Each round doubles the limit, so that the sort ends for lines of any length.
         const uint32_t limit = kFirstLimit << std::min(number, 24u);
         round.from = 1 - round.from;
         round.count = count;
@@ -141,7 +141,7 @@ bool parts_fit(const LineBatch &batch, const uint32_t *lengths, const Place &pla
     return true;
 }
 
-// Copies all text to the device, and zeros after it.
+// Copies all text to the device, and writes zeros after it.
 int bring_text(hybz_lane *lane, const LineBatch &batch, const Place &place) {
     const SortingLines &s = lane->lines;
     HYBZ_TRY(cudaMemsetAsync(s.text + batch.bytes, 0, kLinePadding, lane->stream));

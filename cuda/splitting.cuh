@@ -1,11 +1,11 @@
 // splitting.cuh: what first.cu and refine.cu share: small groups in shared memory, and how a CTA splits them.
 //
 // A group is sorted by counting: each member counts the keys of its group that are smaller than its own. This takes a
-// few instructions a key, so it is cheap for the small groups of text (mostly 2 to 20 members). A key has the member's
-// place in its group in its low bits: all keys differ, and one comparison tells the order. The heads of the new groups
-// are where neighbours differ afterwards.
+// few instructions for each key of the group, so it is cheap for the small groups of text (mostly 2 to 20 members).
+// The low bits of a key are the member's place in its group, so all keys differ, and one comparison tells the order.
+// The heads of the new groups are where neighbours differ afterwards.
 //
-// Members are numbered before each step, so that threads without work are whole warps.
+// Tied members are numbered before each step, so that threads without work form whole warps.
 #pragma once
 #include "device.cuh"
 

@@ -2,10 +2,10 @@
 //
 // Each text is followed by an end mark below all bytes, as in libsais (src/formats/hbz/codec/encode.rs), and all
 // rotations of text and mark are sorted. Their order is the order of the suffixes, and no block is periodic. The sort
-// is batch.cu's over wide values (device.cuh), which cost one gather of a byte for each row; a step of first.cu on text
-// compares six bytes, not seven.
+// is that of batch.cu, with wide values (device.cuh), which cost one gather of a byte for each row; a step of first.cu
+// on text compares six bytes, not seven.
 //
-// Afterwards the ranks of all suffixes are in device memory, so the entry points are read off.
+// Afterwards the ranks of all suffixes are in device memory, so the entry points are simply copied.
 #include "lane.cuh"
 #include <algorithm>
 
@@ -20,7 +20,7 @@ entry_rows_kernel(Batch batch, int entry_log, uint32_t each, uint32_t *__restric
     if (entry >= each) return;
     const uint32_t n = batch.base[block + 1] - batch.base[block] - 1;
     const uint64_t position = uint64_t(entry) << entry_log;
-    // Row 0 is the mark's, which is not counted.
+    // Row 0 is the mark's row, which is not counted.
     entries[block * each + entry] = position < n ? batch.rank[(block << batch.pitch_bits) + uint32_t(position)] - 1 : 0;
 }
 

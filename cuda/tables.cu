@@ -2,13 +2,13 @@
 //
 // Each of the rounds gives every group of 50 symbols to the table that codes it in the fewest bits, then makes each
 // table anew from the symbols of its groups. All steps but the last are sums of integers, in any order. The six lengths
-// of a symbol share one 64-bit word, 10 bits each, so one look-up and one addition a symbol give all costs (as in
-// src/codec/selector/encode.rs).
+// of a symbol share one 64-bit word, 10 bits each, so one look-up and one addition for each symbol give all costs (as
+// in src/codec/selector/encode.rs).
 //
-// Code lengths depend on bzip2's binary heap, which is sequential (src/codec/huffman/encode.rs explains why no other
-// method will do). One thread of one warp makes each table, all tables at the same time, with heaps in shared memory
-// and both children in one load; then the whole warp climbs from the leaves. The rest of the CTA waits, so a block
-// takes about a millisecond, however few blocks there are; other blocks and other lanes keep the device busy.
+// Code lengths are made by bzip2's binary heap, which is sequential (src/codec/huffman/encode.rs explains why no other
+// method will do). Each table has a warp. One of its threads builds the tree, with a heap in shared memory and both
+// children in one load; then the whole warp climbs from the leaves. The rest of the CTA waits, so a block takes about
+// a millisecond, however few blocks there are; other blocks and other lanes keep the device busy.
 //
 // Measured (H200): linux 1.20 ms for 8 blocks, 1.51 for 32, 1.57 for 64, 1.82 for 256, which is 53, 27 and 8 ps a byte
 // for the last three; nci 0.32, dickens 1.22 (64 blocks). The prediction for linux was 1.0 ms. With one thread for each
@@ -50,8 +50,8 @@ struct TablesMemory {
     ScanMemory scan;
 };
 
-// Huffman's tree by bzip2's heap, entry for entry: sets the parents of all nodes. Entry 0 is lighter than all others;
-// the entry after the last one is heavier.
+// Builds Huffman's tree with bzip2's heap, entry for entry: sets the parents of all nodes. Entry 0 is lighter than all
+// others; the entry after the last one is heavier.
 inline __device__ void build(Heap &heap, uint32_t count) {
     uint2 *const entries = reinterpret_cast<uint2 *>(heap.pairs);
     entries[0] = make_uint2(0, 0);
@@ -116,7 +116,7 @@ inline __device__ uint32_t table_count(uint32_t symbols) {
     return symbols < 200 ? 2 : symbols < 600 ? 3 : symbols < 1200 ? 4 : symbols < 2400 ? 5 : 6;
 }
 
-// The tables to start from: each has cheap codes for one range of the alphabet. One thread.
+// The first tables: each has cheap codes for one range of the alphabet. One thread.
 inline __device__ void first_tables(TablesMemory &memory, const uint32_t *frequencies, uint32_t tables,
                                     uint32_t alphabet, uint32_t symbols) {
     uint32_t left = symbols, from = 0;
@@ -141,7 +141,7 @@ inline __device__ void set_costs(TablesMemory &memory, uint32_t tables, uint32_t
     }
 }
 
-// Loads the groups of a tile over the last one's; whole CTA. Needs a barrier before and after.
+// Loads the groups of a tile over those of the last tile; whole CTA. Needs a barrier before and after.
 inline __device__ void load_groups(TablesMemory &memory, const uint32_t *symbols, uint32_t tile, uint32_t groups) {
     const uint32_t words = min(kTileGroups, groups - tile) * kGroupWords;
     for (uint32_t w = threadIdx.x; w < words; w += kTableThreads) memory.words[w] = symbols[tile * kGroupWords + w];
@@ -160,7 +160,7 @@ inline __device__ void each_symbol(const TablesMemory &memory, F f) {
     }
 }
 
-// The cost of this thread's group by each table; 0 unless there is `any`. Whole warp.
+// The cost of this thread's group with each table; 0 unless there is a group (`any`). Whole warp.
 inline __device__ uint64_t cost_of(const TablesMemory &memory, bool any) {
     uint64_t cost = 0;
     if (any) each_symbol(memory, [&](uint32_t symbol) { cost += memory.costs[symbol]; });
@@ -186,7 +186,7 @@ inline __device__ Block block_of(const Coding &coding, const hybz_coded &coded) 
     return block;
 }
 
-// Calls `f`, for each tile of groups, with this thread's group, whether there is such a group, and its cost by each
+// Calls `f`, for each tile of groups, with this thread's group, whether there is such a group, and its cost with each
 // table. Whole CTA.
 template <class F>
 inline __device__ void each_group(TablesMemory &memory, const Block &block, F f) {
@@ -220,7 +220,7 @@ inline __device__ void select_tables(TablesMemory &memory, const Block &block, u
     __syncthreads();
 }
 
-// Sets the first bit of each group's codes. Returns the bits of all codes. Whole CTA.
+// Sets the bit at which each group's codes begin. Returns the number of bits of all codes. Whole CTA.
 inline __device__ uint32_t set_offsets(TablesMemory &memory, const Block &block, const uint8_t *selectors,
                                        uint32_t *offsets) {
     uint32_t bits = 0;

@@ -1,30 +1,30 @@
-// thirds.cu: the hybrid pipeline's alternative to a full sort: it sorts two thirds of the suffixes, then the rest from
-// them, and returns the data with which a CPU core merges the two lists, in the order of their use.
+// thirds.cu: the hybrid pipeline's alternative to a full sort: it sorts two thirds of the suffixes, derives the order
+// of the rest, and returns the data with which a CPU core merges the two lists, in the order of their use.
 //
 // Blocks of `.hbz` come as they are; those of `.bz2` rotated to their least rotations, so that suffix order is rotation
-// order (src/codec/bwt/forward.rs). Each has an end mark below all bytes. The sample is the positions 1 and 2 modulo 3,
-// with the end mark's if it is one of them, so the sample of n bytes has n - n/3 positions. (This is the sample of DC3,
-// Kaerkkaeinen and Sanders 2003; on a GPU Deshpande 2014, section 5.2.1.)
+// order (src/codec/bwt/forward.rs). Each has an end mark below all bytes. The sample consists of the positions 1 and 2
+// modulo 3, the end mark's included if it is one of them, so the sample of n bytes has n - n/3 positions. (This is the
+// sample of DC3, Kaerkkaeinen and Sanders 2003; on a GPU Deshpande 2014, section 5.2.1.)
 //
 // A trick lets group.cu and refine.cu stay unchanged (first.cu takes no steps on text): the sample is numbered without
 // gaps, 1 2 4 5 7 8 as 0 1 2 3 4 5. A step of 3 symbols in the text is a step of 2 in these numbers, for both residues.
 // If depths are multiples of 3, counted in these numbers, doubling by rank over the sample is therefore doubling by
-// rank over a block of two thirds of the length. It never wraps around the end: members of a group agree on `depth`
-// symbols, none of them the end mark.
-// Depth must be at least 3 after the first sort, so code words have at most kThirdCode bits.
+// rank over a block of two thirds of the length. Doubling never wraps around the end: members of a group agree on
+// `depth` symbols, none of which is the end mark. Depth must be at least 3 after the first sort, so code words have at
+// most kThirdCode bits.
 //
-// After the sample: a position sorts by its first byte and the rank of the next one. So the sample, sorted stably by
-// the byte before each row, gives the rows at 0 and 1 modulo 3 in order: the first of the two orders. This in turn,
-// sorted in the same way, gives the rows at 0 and 2 (none comes before 0; before the end mark comes one, unless the
-// mark is at 2 modulo 3). The rows at 0 are the remaining third. Where they stand among the others of each order is
-// what the two lists are merged by: src/codec/bwt/merge.rs. It takes two radix sorts by a byte, of two thirds of the
-// rows each.
+// After the sample: a position sorts by its first byte and the rank of the next position. So sorting the sample stably
+// by the byte before each row gives the rows at 0 and 1 modulo 3 in order: the first of the two orders. Sorting this
+// order in the same way gives the rows at 0 and 2 (position 0 has no row before it; the row before the end mark is
+// added, unless the mark is at 2 modulo 3). The rows at 0 are the remaining third. Their places among the other rows
+// of each order tell how to merge the two lists: src/codec/bwt/merge.rs. This takes two radix sorts by a byte, each of
+// two thirds of the rows.
 //
 // The output for each block, of m sample rows and t others:
 //   bits    [2 * (m/32 + 1)] for each row of the first order whether it is one of the others, then for the second
 //   bytes   [m + t] the byte before each row
 //   entries the rows of entry points, or of the block itself, among these rows
-// 1.17 bytes for each of the text, against 1 of a column.
+// These are 1.17 bytes for each byte of text; a column alone would be 1.
 //
 // Measured (H200, the Linux source): without transfers 209, 232 and 239 ps a byte in blocks of 0.9, 4.5 and 9 MB, 34 of
 // these after the sort; a full sort takes 269, 292 and 312.
@@ -40,7 +40,7 @@ namespace hybz {
 
 namespace {
 
-// 1 for a row of the other third.
+// 1 if a row is of the other third, else 0.
 struct IsOther {
     const uint32_t *positions;
     __device__ uint32_t operator()(uint32_t row) const { return positions[row] % 3 == 0; }
@@ -68,7 +68,7 @@ __device__ void write_entry(const Thirds &thirds, uint32_t block, uint32_t posit
     thirds.entries[block * thirds.each + ((position - turn) >> thirds.entry_log)] = row;
 }
 
-// Writes one bit of an order: of row `row`, by whole warps.
+// Writes the bit of row `row` of an order; whole warps call it.
 __device__ void write_bit(const Thirds &thirds, uint32_t block, uint32_t m, uint32_t order, uint32_t row, bool bit) {
     const uint32_t words = m / 32 + 1;
     const uint32_t word = __ballot_sync(~0u, bit);
@@ -97,8 +97,8 @@ other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ other
     const bool other = position % 3 == 0;
     write_bit(thirds, block, own.m, 0, row, other);
     if (row > own.m) return;
-    // The second order's rows in the order in which they are sorted: that before the mark, which the sample's rows do
-    // not precede unless it is at 1, then those before the rows of the first order.
+    // The rows to sort for the second order: first the row before the mark, unless that row is at 1 modulo 3 (then it
+    // is in the first order), and then the rows before those of the first order.
     const bool mark = row == own.m;
     const uint32_t before = mark ? own.n - 1 : position - 1; // of position 0 there is none
     const bool exists = mark ? before % 3 != 1 : position != 0;
@@ -178,7 +178,7 @@ bool stage_blocks(const hybz_lane &lane, uint32_t blocks, const uint32_t *length
     return true;
 }
 
-// Copies what only this pipeline has to the device: the starts in others and bits, and the first entry points.
+// Copies to the device what only this pipeline has: the starts in others and bits, and the first entry points.
 int upload_blocks(hybz_lane *lane) {
     const Arena &arena = lane->arena;
     const Staging &staging = lane->staged<Staging>();

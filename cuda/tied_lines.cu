@@ -1,11 +1,11 @@
 // tied_lines.cu: from sorted keys to final lines and to the list of lines that are still tied.
 //
 // Groups of up to kSmallLines lines are sorted immediately, kStep bytes a step: each line counts the smaller lines of
-// its group, which gives its place, and the equal ones, which are its new group. A step reads the bytes of each line
+// its group, which gives its place, and the equal lines, which form its new group. A step reads the bytes of each line
 // once, and the other lines see them in shared memory; groups become small after a step or two. There are at most
 // kLineSteps steps; lines that still agree are listed as a separate group.
 //
-// With groups of up to 16 and a bit for each other line instead of the count, a line that was left to the rounds cost
+// With groups of up to 16, and a bit for each other line instead of counts, a line that was left to the rounds cost
 // 280 to 340 ps a round (H200, words and paths of 600 MB), and a round of few lines 100 us.
 #include "lines.cuh"
 #include <cub/device/device_scan.cuh>
@@ -22,7 +22,7 @@ constexpr uint32_t kLineWindow = kSettleThreads - kSmallLines; // a CTA has the 
 constexpr uint32_t kStep = 7, kLineSteps = 64, kReach = kStep * kLineSteps;
 
 // Sorted keys, and the results. A place that stays tied has its line in `lines` and the start of its group in `runs`
-// (kListed, kFar if the group agrees on kReach bytes beyond its keys); the others have 0 there.
+// (with kListed, and kFar if the group agrees on kReach bytes beyond its keys); all other places have 0 there.
 struct Sorted {
     uint32_t count;
     int number_bits;
@@ -46,7 +46,7 @@ struct Sorted {
 constexpr uint32_t kListed = 1u << 31, kFar = 1u << 30, kPlace = kFar - 1;
 static_assert(HYBZ_MAX_LINES(HYBZ_MAX_TEXT) < kPlace, "a place fits");
 
-// 1 for a line that is listed; in the upper half for a group.
+// 1 for a listed line; and 1 in the upper half where a group begins.
 struct Listed {
     const uint32_t *runs;
     __device__ uint64_t operator()(uint32_t p) const {
@@ -84,7 +84,7 @@ struct Member {
     __device__ bool is_tied() const { return size > 1 && !equal; }
 };
 
-// Sorts the groups of the tile. By all threads of the CTA.
+// Sorts the groups of the tile; all threads of the CTA call it.
 __device__ void sort_groups(uint64_t (&shown)[kSettleThreads], const uint8_t *__restrict__ text, Member &mine) {
     for (uint32_t step = 0; step < kLineSteps && __syncthreads_or(mine.is_tied()); step++) {
         const bool tied = mine.is_tied();
@@ -109,7 +109,7 @@ __device__ void sort_groups(uint64_t (&shown)[kSettleThreads], const uint8_t *__
     }
 }
 
-// Writes the final rows, and marks the lines that stay tied. kFirst: the places of the keys are the rows.
+// Writes the final rows, and marks the lines that stay tied. With kFirst, the places of the keys are the rows.
 template <bool kFirst>
 __global__ void __launch_bounds__(kSettleThreads)
 settle_kernel(Sorted sorted, TiedLines in, const uint8_t *__restrict__ text,
@@ -186,14 +186,14 @@ common_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ first
     if (k < count) {
         group = list.group[k];
         const uint32_t other = first[group];
-        // The results of other threads so far, perhaps stale, bound the comparison.
+        // The results of other threads so far bound the comparison, even if they are stale.
         const uint32_t most = min(limit, common[group]);
         if (other != k) mine = common_bytes_of(text, begin, list.line[k], list.line[other], depth[group], most);
     }
     lower_common(common, group, mine);
 }
 
-// The sorted keys, and in the other buffers the results.
+// The sorted keys; the results go to the sort's other buffers.
 Sorted sorted_keys(const SortingLines &s, const LineRound &round) {
     const int now = s.sort.current;
     return {round.count,

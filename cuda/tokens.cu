@@ -3,8 +3,8 @@
 //   1 tables    one warp a table: the shares of its symbols to its states
 //   2 tokens    one warp a segment: one lane decodes; the others load words and store symbols
 //
-// The table and the position of a token depend on the token before it: a segment is one chain. Each token waits for a
-// look-up in tables of 786 kB a block, which fit no cache but the L2. Measured on an H200: 10 ms for a batch of 23
+// The table and the position of a token depend on the token before it, so a segment is one chain. Each token waits for
+// a look-up in tables of 786 kB a block, which fit no cache but the L2. Measured on an H200: 10 ms for a batch of 23
 // blocks of source code (2,200 segments), while 5 were expected. All segments of a batch are in flight at the same
 // time, and the walk (entries.cu) takes 19 ms, so this step was not improved.
 //

@@ -8,16 +8,16 @@
 namespace hybz {
 
 // The number of bits of the first sort's keys, block id included; each 8 bits cost one pass of the radix sort. Where
-// first.cu goes on with text, 48 bits instead of 56 save 10 ps in keys and passes and cost 6 in groups and rounds
-// (linux). Without it, they save 9 and cost 20: the hybrid pipeline's sample and lines keep 56.
+// first.cu continues with text, 48 bits instead of 56 save 10 ps in keys and passes, and cost 6 in groups and rounds
+// (linux). Where it does not, they save 9 and cost 20, so the hybrid pipeline's sample and lines keep 56.
 constexpr int kSortBits = 56, kShortSortBits = 48;
 
-// Steps by which first.cu compares text, of 7 bytes each. With 2, 3, 4 and 6 linux takes 177, 175, 174 and 178, dickens
-// 119 with 3 and 124 with 6, nci 316, 311 and 307 with 3, 4 and 6, where 210, 135 and 344 were taken with none.
+// Steps, of 7 bytes each, in which first.cu compares text. With 2, 3, 4 and 6 linux takes 177, 175, 174 and 178,
+// dickens 119 with 3 and 124 with 6, nci 316, 311 and 307 with 3, 4 and 6; with none they took 210, 135, 344.
 constexpr uint32_t kTextSteps = 4;
 
-// The number of CTAs of first.cu that must fit on a multiprocessor together: 3, 4, 5 and 6 took 69.9, 59.5, 59.1 and
-// 64.6.
+// The number of CTAs of first.cu that must fit on a multiprocessor together: with 3, 4, 5 and 6 it took 69.9, 59.5,
+// 59.1 and 64.6.
 constexpr int kFirstCtas = 5;
 
 // Steps of doubling that a round takes from one snapshot of the ranks: 3 steps multiply depths by up to 8. Linux takes
@@ -25,8 +25,8 @@ constexpr int kFirstCtas = 5;
 constexpr int kSteps = 3;
 
 // Groups of up to this many tied rotations are sorted in shared memory (refine.cu), larger ones by CUB. With 128,
-// refine.cu takes 78 ps a rotation instead of 86 (linux, first round), but CUB's larger share costs the same again.
-// With CUB for all groups (raw keys, one step) linux takes 407 instead of 324.
+// refine.cu takes 78 ps a rotation instead of 86 (linux, first round), but CUB's larger share of the work costs as
+// much as that saves. With CUB for all groups (raw keys, one step) linux takes 407 instead of 324.
 constexpr int kSmallBits = 8;
 constexpr unsigned kSmall = 1u << kSmallBits;
 

@@ -6,8 +6,8 @@
 
 namespace hybz {
 
-// 96 bits, of which `have` are valid, and the word after them, are ready. A look-up waits for `high` only: what comes
-// after it is 30 bits away, so `refill` may take as long as the next look-up.
+// Registers hold 96 bits, of which `have` are valid, and the word after them. A look-up waits for `high` only: the
+// next words are needed 30 bits later, so `refill` may take as long as the next look-up.
 struct Bits {
     const uint32_t *words; // in shared memory
     uint32_t at = 0;       // the index of the word in `next`, among those
@@ -24,8 +24,8 @@ struct Bits {
     }
     // The next 32 bits, all of them valid.
     __device__ uint32_t peek() const { return high; }
-    // Skips at most 31 bits, by the lowest five bits of `count`: the only instruction between a look-up and the next
-    // one's address. The caller updates `have`.
+    // Skips at most 31 bits, by the lowest five bits of `count`: this is the only instruction between a look-up and
+    // the next one's address. The caller updates `have`.
     __device__ void shift(uint32_t count) {
         high = __funnelshift_l(middle, high, count);
         middle = __funnelshift_l(low, middle, count);

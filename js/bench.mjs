@@ -1,7 +1,6 @@
-// Decodes FILE.bz2 by this package and its peers: node js/bench.mjs FILE.bz2 [ROUNDS] [FOLDER]. The folder has the
+// Decodes FILE.bz2 with this package and its peers: node js/bench.mjs FILE.bz2 [ROUNDS] [FOLDER]. The folder has the
 // peers: npm install unbzip2-stream seek-bzip compressjs @foxglove/wasm-bz2. Prints medians of processor time of
-// alternating rounds, after four that are not timed: V8 recompiles hot code in other threads. The texts are
-// compared.
+// alternating rounds, after four untimed ones: V8 recompiles hot code in other threads. The texts are compared.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -60,7 +59,7 @@ for (const [name, { times }] of Object.entries(runs)) {
   console.log(`${name.padEnd(22)} ${speed} MB/s  ${(time / best).toFixed(2)}`);
 }
 
-// Two workers that run already, against one thread: wall time. Without --expose-gc some rounds pay for others' garbage.
+// Wall time: two running workers, against one thread. Without --expose-gc some rounds pay for others' garbage.
 const many = await import('hybz/workers');
 const ways = [decompress, (bytes) => many.decompress(bytes, { workers: 2 })];
 const walls = [[], []];

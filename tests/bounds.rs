@@ -116,7 +116,7 @@ fn endless_inputs(settings: &Settings) {
         assert_eq!(ours::io_refusal(&error), program::Refusal::NotBzip2);
     });
     check("false magics without end in a block", 256, || {
-        // Magics after a valid block's header: all of them are data, until the block is too long or ends.
+        // Magics after a valid block's header: all of them are data of the block, until it is too long or ends.
         let header = Block::of_text(&crafted::noise(1, 300)).spare_selectors(32_000).header();
         let mut start = Bits::of(b"BZh9");
         start.extend(&header);
@@ -144,7 +144,7 @@ fn endless_inputs(settings: &Settings) {
     });
 }
 
-/// A slow reader: 60 bytes at a time, each time after half a millisecond.
+/// A slow reader: returns 60 bytes at a time, after half a millisecond.
 struct Drip<'a>(&'a [u8]);
 
 impl Read for Drip<'_> {

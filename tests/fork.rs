@@ -1,7 +1,7 @@
 //! A process that has used the library is forked, as Python's multiprocessing does it. The child can use the library,
 //! and nothing in it hangs, whatever the parent's threads were doing at that moment.
 //!
-//! The test has no harness, because a child of a test runner would go on as a second test runner.
+//! The test has no harness, because a forked child of a test runner would continue as a second test runner.
 
 use hybz::seek::SplitReader;
 use hybz::{Level, Pool, ReadAt, Settings, read, write};
@@ -23,7 +23,7 @@ fn round_trip(text: &[u8], expected: &[u8], pool: &Pool) {
     assert!(hybz::decompress(&coded, &settings(pool)).unwrap() == text);
 }
 
-/// A child uses the default pool and one of the caller's; so does its own child; then the parent again.
+/// A child uses the default pool and one of the caller; so does its own child, and then the parent again.
 fn pools_work_in_children_and_grandchildren(text: &[u8], expected: &[u8]) {
     let own = Pool::builder().threads(NonZeroUsize::new(3).unwrap()).build();
     for used_before in [false, true] {
@@ -84,7 +84,7 @@ fn is_forked(error: &std::io::Error) -> bool {
     matches!(error.get_ref().and_then(|e| e.downcast_ref()), Some(hybz::Error::Forked))
 }
 
-/// Tells threads to end, also when the test fails.
+/// Tells threads to end when it is dropped, also if the test fails.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -93,7 +93,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Forks while other threads submit, answer, wait and drop, so that every lock is held sometimes.
+/// Forks while other threads submit, answer, wait and drop, so that every lock is sometimes held during a fork.
 fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
     let pool = Pool::builder().memory(1 << 20).build();
     let (small, stop) = (&text[..20_000], AtomicBool::new(false));
@@ -105,7 +105,7 @@ fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
             scope.spawn(|| {
                 while !stop.load(Relaxed) {
                     round_trip(small, &small_coded, &pool);
-                    // Dropped in the middle of its work.
+                    // This encoder is dropped in the middle of its work.
                     let mut encoder = read::BzEncoder::with_settings(text, &settings(&pool));
                     encoder.read_exact(&mut [0; 10]).unwrap();
                 }
@@ -127,7 +127,7 @@ fn forks_at_any_moment(text: &[u8], expected: &[u8]) {
     });
 }
 
-/// A test gets a text, and the stream to which it was compressed.
+/// A test, which gets a text and the stream to which the text was compressed.
 type Test = fn(&[u8], &[u8]);
 
 fn main() {

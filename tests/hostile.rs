@@ -1,4 +1,4 @@
-//! Thousands of hostile `.hbz` files: the right text or an error, in little memory.
+//! Thousands of hostile `.hbz` files: each gives the right text or an error, in little memory.
 //!
 //! `HYBZ_HOSTILE=5000 cargo test --release --test hostile` makes that many files of each kind; the default is a few
 //! hundred. There is one test in this file, because it measures the peak memory of the whole process. `fuzz/run.sh
@@ -31,7 +31,7 @@ fn known(block: &Block) -> Known {
 
 const OTHER: &[u8] = b"the other format";
 
-/// Compares the output with that of these blocks, and of no other.
+/// Checks that the output is the text of these blocks, and nothing else.
 struct Expected {
     blocks: std::vec::IntoIter<Known>,
     /// How much of the first block's text has come out, and its CRC so far.
@@ -48,7 +48,7 @@ impl Expected {
         self.blocks.len() == 0
     }
 
-    /// Output ends between two blocks: no byte comes out before its CRC has been compared.
+    /// Whether the output ends between two blocks, as it must: no byte comes out before its CRC is compared.
     fn is_between(&self) -> bool {
         self.at == 0
     }
@@ -73,7 +73,7 @@ impl Write for Expected {
     }
 }
 
-/// The sources of files of the first kind.
+/// What files of the first kind are made from.
 struct Seeds {
     stream: StreamHeader,
     /// Blocks, and their texts.
@@ -84,7 +84,7 @@ impl Seeds {
     fn new(stream: StreamHeader) -> Seeds {
         let mut rng = Rng(1);
         let mut blocks = Vec::new();
-        // Bytes from which no phrases are made, and a text with phrases.
+        // Bytes that give no phrases, and a text with phrases.
         for (letters, len) in [(1, 300), (2, 5000), (7, 70_000), (200, 20_000), (1, 200_000)] {
             let text: Vec<u8> = (0..len).map(|_| 0x80 + rng.below(letters) as u8 / 2).collect();
             blocks.push((Block::of(&text, &stream), text));
@@ -98,7 +98,7 @@ impl Seeds {
         self.blocks[rng.below(self.blocks.len())].0.clone()
     }
 
-    /// A block with another dictionary: good, and perhaps a bomb.
+    /// A good block with a different dictionary, perhaps a bomb.
     fn with_phrases(&self, rng: &mut Rng) -> Block {
         let (mut block, text) = self.blocks[rng.below(self.blocks.len() - 1)].clone();
         let mut payload = Payload::parse(&block.payload, &block.header, &self.stream);
@@ -157,7 +157,7 @@ impl Seeds {
             _ => {}
         }
         let mut out = file(&stream, &blocks);
-        // A second stream, a `.bz2` after or before it, garbage.
+        // Perhaps adds a second stream, a `.bz2` after or before the stream, or garbage.
         let other = (OTHER.len() as u32, checksum(OTHER));
         match rng.below(8) {
             0 => {
@@ -202,7 +202,7 @@ fn spoil_payload(payload: &mut Payload, rng: &mut Rng) {
             payload.entries[at] = rng.below(1 << 20) as u32;
         }
         5 => {
-            // Changes two shares and keeps their sum, or changes only one of them.
+            // Changes two shares and keeps their sum, or changes a single share.
             let at = pick(rng, payload.tokens.len());
             let table = &mut payload.tokens[at];
             let (from, to) = (rng.below(table.len()), rng.below(table.len()));
@@ -274,7 +274,7 @@ fn decode(file: &[u8], expected: &mut impl Write, pool: &Pool, way: usize) -> Re
     })
 }
 
-/// The list of a file's blocks, the blocks themselves and the stream's decoder agree.
+/// Checks that the list of a file's blocks, the blocks themselves and the stream's decoder agree.
 fn list(file: &[u8], good: bool, known: &[Known]) {
     let mut file = io::Cursor::new(file);
     let Ok(list) = hybz::hbz::List::read(&mut file) else { return };
@@ -324,7 +324,7 @@ fn hostile_files() {
     assert!(sanitized || peak().is_none_or(|peak| peak < LIMIT), "{:?} MB of memory", peak());
 }
 
-/// Files cut, and put together from pieces of others: whole blocks or nothing come out.
+/// From files that are cut, or put together from pieces of others, only whole blocks come out.
 fn spliced(seeds: &Seeds, files: usize, pool: &Pool) {
     let mut rng = Rng(13);
     let texts: Vec<Vec<u8>> = (0..12u8)

@@ -51,7 +51,7 @@ std::vector<uint32_t> fill(uint8_t *text, const std::vector<Shape> &all, const B
 // Counts errors.
 struct Tally {
     int wrong = 0, done = 0;
-    // `what`: the error in a block of a batch, or null.
+    // Counts a block of a batch; `what` describes its error, or is null.
     void add(const Shape &shape, const Batch &batch, const char *what) {
         done++;
         if (!what) return;
@@ -125,14 +125,14 @@ int check_bwt(uint32_t max_length) {
 
 namespace {
 
-// The results of hybz_lane_thirds for a block.
+// What hybz_lane_thirds returns for a block.
 struct ThirdRows {
     std::vector<uint32_t> bits;
     std::vector<uint8_t> bytes;
     std::vector<uint32_t> entries;
 };
 
-// From the ranks of all suffixes, including the end mark's, as hybz.h and thirds.cu define them.
+// Computed from the ranks of all suffixes, including the end mark's, as hybz.h and thirds.cu define the results.
 ThirdRows expected_thirds(const Text &text, uint32_t turn, uint32_t entry_log) {
     const uint32_t n = uint32_t(text.size());
     std::vector<uint8_t> column(n + 1);

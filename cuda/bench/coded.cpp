@@ -9,7 +9,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// A block or strip. The file has its numbers, its codes, and the text that is present.
+// A block or strip. The file of cases has its numbers, its codes, and as much of its text as is present.
 struct Case {
     struct {
         uint32_t coded, wanted, present; // bytes; a damaged text is defined as far as it is present
@@ -46,7 +46,7 @@ struct Lzw {
     }
 };
 
-// Blocks or strips with gaps between them, in the input and in the output, where nothing may be written.
+// Blocks or strips with gaps between them, in the input and in the output; nothing may be written to the gaps.
 template <class Kind> struct Job {
     using Result = typename Kind::Result;
     std::vector<typename Kind::Item> items;
@@ -70,7 +70,7 @@ template <class Kind> struct Job {
         want.resize(items.back().to + one.numbers.wanted, 0x11);
     }
 
-    // With a row, the texts hold differences.
+    // If `row` is not 0, the texts hold differences.
     int run(const char *name, uint32_t pixel = 0, uint32_t row = 0) const {
         Bytes texts = want, got(want.size(), 0x11);
         for (size_t s = 0; row && s < items.size(); s++)
@@ -143,7 +143,7 @@ template <class Kind> int check(const char *name, const char *path, bool rows) {
     if (rows)
         for (const auto &[pixel, row] : {std::pair(1u, 100u), {3u, 3000u}, {4u, 1u << 16}})
             wrong += few.run("rows", pixel, row);
-    // Each in memory that ends with it, at any address: for tools that check memory bounds.
+    // Each case alone, at any address, with nothing after it in memory: for tools that check memory bounds.
     for (size_t number = 0; number < cases.size(); number += 1 + cases.size() / 400) {
         Job<Kind> one;
         one.gap(number % 16);

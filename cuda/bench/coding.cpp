@@ -127,7 +127,7 @@ int check_case(const CodingCase &c, size_t number, double (&ms)[4]) {
         ms[2] = report.ms[HYBZ_STEP_CODES];
         ms[3] = report.ms[HYBZ_STEP_DOWNLOAD];
     }
-    // Without room nothing is returned, and nothing is written.
+    // If the output buffer is too small, nothing is returned, and nothing is written.
     hybz_report report{};
     uint64_t filled = 1;
     bytes.spoil();

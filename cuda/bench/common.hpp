@@ -67,7 +67,7 @@ inline void copy(void *to, const void *from, size_t size, cudaMemcpyKind way) {
 
 constexpr uint32_t kTimeout = 60000; // ms
 
-// A lane and its last results. Each kind has `run`, and `spoil` to overwrite the results of an earlier run.
+// A lane and its last results. Each kind of lane has `run`, and `spoil` to overwrite the results of an earlier run.
 struct Lane {
     hybz_lane *lane = nullptr;
     std::vector<uint32_t> origins;

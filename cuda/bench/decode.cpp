@@ -1,5 +1,5 @@
 // decode.cpp: runs hybz_lane_decode on every shape, alone and in batches. The output of the reference coding must
-// decode to the shape, or to the text that the shape is the run-length coding of, and irregular blocks must be odd.
+// decode to the shape or, if expanded, to the text whose run-length coding is the shape; irregular blocks must be odd.
 #include "common.hpp"
 
 namespace hybz {
@@ -139,14 +139,14 @@ std::vector<Shape> run_shapes(uint32_t n) {
     };
 }
 
-// Whether the device must have expanded a shape: not if it may not know where the runs are.
+// Whether the device must have expanded a shape; false for shapes in which it may fail to find the runs.
 bool must_expand(const Shape &shape) {
     Text text;
     const bool usual = shape.name.rfind("runs of", 0) == 0 || shape.name == "random";
     return usual && plain_expand(shape.text, text) && text.size() <= HYBZ_LONGEST_TEXT;
 }
 
-// Ends of blocks that lack their count, and texts around the longest that is expanded.
+// Blocks whose last run lacks its count, and texts about as long as the longest that is expanded.
 std::vector<Shape> end_shapes() {
     const auto shape = [](const char *name, size_t words, const Text &end) {
         Text text;
@@ -170,7 +170,7 @@ std::vector<Shape> end_shapes() {
     };
 }
 
-// Checks blocks for which the answer is known, and a batch that has no room for all of its texts.
+// Checks blocks for which the answer is known, and a batch whose texts do not all fit the output.
 int check_ends(uint32_t max_length) {
     std::vector<Shape> all = end_shapes();
     const bool expanded[] = {false, false, true, true, false};

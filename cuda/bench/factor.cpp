@@ -1,4 +1,4 @@
-// factor.cpp: compares hybz_lane_factor on shapes with one core in the manner of KKP3.
+// factor.cpp: compares hybz_lane_factor with KKP3 on one core, on shapes.
 #include "common.hpp"
 
 namespace hybz {
@@ -136,7 +136,7 @@ const char *difference(const FactorLane &lane, const Text &text, const Expected 
     return nullptr;
 }
 
-// Shapes of the sort, and more of those on which comparisons or neighbours are long.
+// The shapes of the sort, and more with long comparisons or distant neighbours.
 std::vector<Shape> factor_shapes(uint32_t n) {
     std::vector<Shape> all = shapes(n);
     uint64_t seed = 0x2545F4914F6CDD1Du ^ n;
@@ -148,7 +148,7 @@ std::vector<Shape> factor_shapes(uint32_t n) {
     Text half = random_text(seed, n / 2, 4, 'a'), doubled = half;
     doubled.insert(doubled.end(), half.begin(), half.end());
     all.push_back({"doubled", doubled});
-    // Many copies, each with another changed byte: neighbours are at other distances than the positions.
+    // Copies, each with a different byte changed: two positions are often not as far apart as their neighbours are.
     Text copies;
     const Text part = random_text(seed, std::max(n / 20, 16u), 3, 'a');
     while (copies.size() < n) {
@@ -158,7 +158,7 @@ std::vector<Shape> factor_shapes(uint32_t n) {
     }
     copies.resize(n);
     all.push_back({"changed_copies", copies});
-    // Equal bytes, then others, then longer runs of the first.
+    // Runs of one byte, longer and longer, with a different byte between them.
     Text runs(n, 'b');
     for (uint32_t i = 0, length = 1; i < n; i += length + 1, length += length / 3 + 1) runs[i] = 'a';
     all.push_back({"growing_runs", runs});

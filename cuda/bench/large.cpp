@@ -124,7 +124,7 @@ int check_large(const char *path) {
     size_t blocks = 0;
     for (size_t number = 0; number < cases.size(); number++) {
         const Case &one = cases[number];
-        // Input needs room, too, which depends on the lane's rows.
+        // The input must fit its buffer, too, whose size depends on the lane's rows.
         const size_t room = std::max<size_t>(one.rows, one.input.size() * 2);
         LargeLane lane(uint32_t(one.heads.size()), uint32_t(room));
         for (int round = 0; round < 2; round++) {

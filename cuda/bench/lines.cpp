@@ -80,7 +80,7 @@ std::vector<LineShape> line_shapes(uint32_t length) {
         while (text.size() < length) (text += line()) += '\n';
         all.push_back({name, std::move(text)});
     };
-    // Nearly all lines must have six bytes: a lane does not take more lines.
+    // Nearly all lines must have at least six bytes, because a lane takes a limited number of lines.
     const auto letters = [&](uint32_t count, uint32_t alphabet) {
         Bytes line;
         for (uint32_t i = 0; i < count; i++) line += char('a' + below(alphabet));
@@ -104,8 +104,8 @@ std::vector<LineShape> line_shapes(uint32_t length) {
     });
     add("paths", [&] { return "/usr/share/doc/a-long-name/" + letters(2, 3) + "/" + letters(60, 1) + letters(3, 3); });
     add("long tie, then one byte", [&] { return Bytes(700, 'x') + letters(1, 3); });
-    // Groups of about as many lines as are sorted in one step, which differ before, at and after the end of the bytes
-    // compared in one step.
+    // Groups of about as many lines as one step sorts; their lines differ before, at and after the end of the bytes
+    // that one step compares.
     Bytes head, tail;
     add("small groups", [&] {
         if (below(14) == 0 || head.empty()) {
@@ -206,7 +206,7 @@ int check_refused() {
     return wrong;
 }
 
-// Codes must tie few lines of words: plain characters, of which a key holds five, tie nearly all.
+// Codes must tie few lines of words: with plain characters, of which a key holds five, nearly all lines would tie.
 int check_codes(LinesLane &lane, const std::vector<LineShape> &all) {
     for (const LineShape &shape : all) {
         if (shape.name != std::string_view("words")) continue;
@@ -242,7 +242,7 @@ uint64_t sum_of_lines(const char *text, size_t size, bool *ascending) {
     parallel(parts, [&](size_t part) {
         uint64_t mine = 0;
         std::string_view before;
-        // Also the first line of the next part, to check the order.
+        // Reads also the first line of the next part, to check the order.
         for (size_t at = begin_of(part), end = begin_of(part + 1); at < size;) {
             const size_t length = size_t(static_cast<const char *>(memchr(text + at, '\n', size - at)) - text) - at;
             const std::string_view line(text + at, length);
@@ -265,7 +265,7 @@ uint64_t sum_of_lines(const char *text, size_t size, bool *ascending) {
     return sum;
 }
 
-// Whether a range's sorted text has its lines, in order. A std::sort of 30 million lines takes half a minute.
+// Compares each range's sum of lines, and checks its order: a std::sort of 30 million lines takes half a minute.
 int compare_sums(const LinesLane &lane, const std::vector<Bytes> &parts) {
     size_t at = 0;
     for (size_t r = 0; r < parts.size(); r++) {

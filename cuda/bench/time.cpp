@@ -65,10 +65,10 @@ double sort_ms(const hybz_report &report) {
     return std::accumulate(report.ms + HYBZ_STEP_KEYS, report.ms + HYBZ_STEP_COMMITS + 1, 0.0);
 }
 
-// Picoseconds a byte for each millisecond.
+// The factor that turns milliseconds into picoseconds a byte.
 double ps_of(const hybz_report &report) { return 1e9 / double(report.bytes); }
 
-// The report of the run with the least time, and the least wall time.
+// The report of the run with the least device time, and the least wall time of all runs.
 struct Best {
     hybz_report report{};
     double ms = 1e9, wall_ms = 1e9;

@@ -13,7 +13,7 @@ pub struct Tokenized<'a> {
     pub blocks: &'a [TokensByDevice],
     /// The first choices.
     pub tallies: &'a [TallyByDevice],
-    /// The rows of the entry points. Each block has room for as many as the longest block needs.
+    /// The rows of the entry points. Each block has as many entries as the longest block needs.
     pub entries: &'a [u32],
 }
 
@@ -32,7 +32,7 @@ impl SharesForDevice {
 pub struct CodedSegments<'a> {
     /// The segments of all blocks.
     pub segments: &'a [CodedSegment],
-    /// The bytes of the segments; empty if there was no room for them.
+    /// The bytes of the segments; empty if they did not fit the output.
     pub bytes: &'a [u8],
 }
 

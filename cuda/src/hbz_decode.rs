@@ -16,7 +16,7 @@ pub const ROW_UNIT: usize = 16;
 /// A decoded batch.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodedCodes<'a> {
-    /// For each block: not 0 if the block is unusual or wrong in some way, and a core must decode it.
+    /// For each block: not 0 if the block is unusual or wrong in some way, so that a core must decode it.
     pub odd: &'a [u32],
     /// At each block's base: its codes, in the order of the text. Nothing in them is checked yet.
     pub codes: &'a [u8],

@@ -11,7 +11,7 @@ use crate::Result;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A lane of a device. Each [`Pipeline`](super::Pipeline) has some of the methods; the others are errors.
+/// A lane of a device. Each [`Pipeline`](super::Pipeline) supports some of the methods; the others return errors.
 ///
 /// After any error the lane must not be used again, only dropped.
 #[allow(unused_variables)] // of methods that other lanes have
@@ -103,15 +103,15 @@ pub trait DeviceLane: Send {
 
     // `DecodeLarge`.
 
-    /// Decodes blocks up to their codes. The first `bytes` bytes of [`input`](Self::input), which has room for
-    /// [`input_room`](super::input_room) of them, hold their payloads, each as [`LargeForDevice`] says. All
+    /// Decodes blocks up to their codes. The first `bytes` bytes of [`input`](Self::input), which has
+    /// [`input_room`](super::input_room) bytes in all, hold their payloads, each as [`LargeForDevice`] says. All
     /// blocks together have at most `max_blocks * max_length` rows.
     fn codes(&mut self, blocks: &[LargeForDevice], bytes: usize, timeout: Duration) -> Result<DecodedCodes<'_>> {
         Err(other_lane())
     }
 
     /// Enlarges the lane to this many rows and discards the contents of [`input`](Self::input). Returns whether
-    /// there was enough memory; if not, the lane keeps its size. (Of a lane for strips: gives it device memory for
+    /// there was enough memory; if not, the lane keeps its size. (A lane for strips: allocates device memory for
     /// [`decode_strips`](Self::decode_strips), for this many bytes of text.)
     fn reserve(&mut self, rows: usize) -> Result<bool> {
         Err(other_lane())

@@ -1,7 +1,7 @@
 //! The interface to GPUs: lanes of a device, each of which does one of the tasks that a device can take off the cores.
 //!
 //! A [`Backend`] finds devices and opens lanes on them; `cuda`, a module with a cargo feature of the same name, is the
-//! only one. Another one is a module next to it and a line in `BACKENDS`. A [`DeviceLane`] has one [`Pipeline`]; a
+//! only one. To add one, write a module next to it and a line in `BACKENDS`. A [`DeviceLane`] has one [`Pipeline`]; a
 //! [`GpuStation`] makes it a station of the queue. `hybz.h` describes what the kernels compute. Codecs and formats are
 //! in the packages above this one, and so are the lanes that tests use in place of devices.
 //!
@@ -58,7 +58,7 @@ const BACKENDS: &[&dyn Backend] = &[
 pub enum Pipeline {
     /// Sorts all rotations.
     Bwt = abi::HYBZ_BWT as isize,
-    /// Sorts two thirds of the suffixes, from these the rest.
+    /// Sorts two thirds of the suffixes, and derives the order of the rest from them.
     Hybrid = abi::HYBZ_HYBRID as isize,
     /// Sorts all rotations and codes the columns.
     Resident = abi::HYBZ_RESIDENT as isize,
@@ -104,13 +104,13 @@ pub enum DeviceError {
     Memory(String),
     /// The context is lost or hangs. This process must not touch it again.
     Lost(String),
-    /// The device returned a wrong result. None of its lanes must be used again.
+    /// The device returned a wrong result. None of its lanes may be used again.
     Wrong(&'static str),
     /// Any other error.
     Other(String),
 }
 
-/// The result of a call of a device.
+/// The result of a call to a device.
 pub type Result<T, E = DeviceError> = std::result::Result<T, E>;
 
 impl fmt::Display for DeviceError {
@@ -165,7 +165,7 @@ pub fn likely() -> usize {
 /// Hides all other devices from this process. A driver takes a quarter of a second to start each visible device,
 /// whether it is used or not.
 ///
-/// Has an effect only before the first other thread of the process and before a driver is asked anything. With names
+/// Has an effect only before the process starts a second thread, and before it asks a driver anything. With names
 /// other than numbers on the list, all devices stay visible.
 pub fn show_only(shown: Shown<'_>) {
     BACKENDS.iter().for_each(|backend| backend.show_only(shown));
@@ -230,7 +230,7 @@ pub struct SortedThirds<'a> {
     pub bits: &'a [u32],
     /// The bytes before the rows.
     pub bytes: &'a [u8],
-    /// The rows of the entry points, counted from the sample's on. Each block has as many entries as the longest one.
+    /// The rows of the entry points, numbered from the sample's on. Each block has as many entries as the longest one.
     pub entries: &'a [u32],
 }
 

@@ -25,7 +25,7 @@ pub trait KeptText: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// A range of lines: some in [`input`](super::DeviceLane::input), and some kept on the device.
+/// A range of lines, of which some are in [`input`](super::DeviceLane::input), and some are kept on the device.
 #[derive(Clone, Debug, Default)]
 pub struct RangeInParts {
     /// The number of bytes in host memory, which come first; the host bytes of all ranges of a batch are back to back.

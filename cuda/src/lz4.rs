@@ -11,7 +11,7 @@ pub const MAX_LZ4: u32 = super::abi::HYBZ_MAX_LZ4 as u32;
 pub enum Coded<'a> {
     /// In device memory: address and number of bytes.
     Device(u64, u64),
-    /// In host memory, with a device address that has room for as many bytes: copying and decoding overlap.
+    /// In host memory, with the address of a device buffer of the same size: copying and decoding overlap.
     Host(&'a [u8], u64),
 }
 

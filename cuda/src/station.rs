@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// How a lane's thread handles tasks and a device.
 pub trait Offloaded: Send {
-    /// The number of tasks, and of their bytes, that a lane of this size should take in one batch. The kind of work
+    /// The number of tasks, and of bytes in them, that a lane of this size should take in one batch. The kind of work
     /// decides whether the size counts blocks or bytes.
     fn limits(size: usize, lane: &dyn DeviceLane) -> (usize, u64);
 
@@ -72,7 +72,7 @@ impl Times {
 }
 
 impl<O: Offloaded> GpuStation<O> {
-    /// A lane of this size, or of half of it as often as there is too little memory, down to `least`.
+    /// Opens a lane of this size; while there is too little memory, halves the size, down to `least`.
     pub fn new(name: String, size: usize, least: usize, open: Open, offloaded: O) -> Result<Self, String> {
         let times = Times::default();
         let mut station = GpuStation { name, size, least, open, lane: None, offloaded, times, wrong: false };

@@ -4,14 +4,14 @@ use super::with;
 use hybz::Level;
 use hybz::push::Encoder;
 
-/// Begins to encode at this level: 1 to 9, else 9.
+/// Begins to encode at this level; at 9 if the level is not 1 to 9.
 #[unsafe(no_mangle)]
 pub extern "C" fn encoder(level: u32) {
     let level = u8::try_from(level).ok().and_then(Level::try_new).unwrap_or(Level::BEST);
     with(|it| it.encoder = Some(Box::new(Encoder::new(level))));
 }
 
-/// Adds the first `len` bytes of the room to the text.
+/// Adds the first `len` bytes of the buffer `room` to the text.
 #[unsafe(no_mangle)]
 pub extern "C" fn push_text(len: usize) {
     with(|it| {

@@ -1,9 +1,9 @@
 //! hybz for JavaScript: one decoder or encoder for each instance of the module.
 //!
-//! The caller asks for `room`, writes bytes there, and says how many (`push`). Each function that makes bytes returns
-//! 1 if there are some, 0 if there are none, and -1 for an error; `out` and `out_len` tell where the bytes are, or what
-//! the damage is. Numbers of 64 bits are passed as `f64`, which has 53 bits. No pointer comes in, so nothing here is
-//! unsafe but the names, which no other module can have.
+//! The caller gets a buffer from `room`, writes bytes to it, and passes their number to `push`. Each function that
+//! makes bytes returns 1 if there are some, 0 if there are none, and -1 for an error; `out` and `out_len` give the
+//! bytes, or a text about the damage. Numbers of 64 bits are passed as `f64`, which has 53 bits. No pointer comes in,
+//! so only the names are unsafe here: no other module may export the same ones.
 #![allow(unsafe_code)]
 
 #[cfg(feature = "encode")]
@@ -27,7 +27,7 @@ struct Instance {
     block: BlockEnd,
 }
 
-/// The bytes that were made last.
+/// The bytes that the last call made.
 struct Out {
     at: *const u8,
     len: usize,
@@ -62,7 +62,7 @@ struct Failure {
     bit: u64,
 }
 
-/// What is known of a single block.
+/// What a caller may ask about a single block.
 #[derive(Default)]
 struct BlockEnd {
     bit: u64,
@@ -74,7 +74,7 @@ thread_local! {
     static INSTANCE: RefCell<Instance> = RefCell::default();
 }
 
-/// Does something with the instance. Calls do not nest, so it is free.
+/// Runs `act` on the instance, which is never borrowed already, because calls do not nest.
 fn with<T>(act: impl FnOnce(&mut Instance) -> T) -> T {
     INSTANCE.with_borrow_mut(act)
 }
@@ -89,7 +89,7 @@ impl Instance {
             _ => (4, 0, 0),
         };
         self.failure = Failure { code, block, bit };
-        // The errors' own text would bring the table of formats, and with it the code of all of them.
+        // The errors' own text would link the table of formats, and with it the code of all formats.
         let damage = if let Error::Data { damage, .. } = error { damage.to_string() } else { String::new() };
         self.out.keep(damage.into_bytes());
         -1
@@ -106,7 +106,7 @@ pub extern "C" fn decoder(single: u32) {
     });
 }
 
-/// Room for `len` bytes of the caller.
+/// A buffer for `len` bytes of the caller.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(len: usize) -> *mut u8 {
     with(|it| {
@@ -118,7 +118,7 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
     })
 }
 
-/// Adds the first `len` bytes of the room to the input.
+/// Adds the first `len` bytes of the buffer to the input.
 #[unsafe(no_mangle)]
 pub extern "C" fn push(len: usize) {
     with(|it| {
@@ -151,13 +151,13 @@ pub extern "C" fn text() -> i32 {
     })
 }
 
-/// Where the bytes are that were made last.
+/// The address of the bytes that the last call made.
 #[unsafe(no_mangle)]
 pub extern "C" fn out() -> *const u8 {
     with(|it| it.out.at)
 }
 
-/// How many they are.
+/// The number of these bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn out_len() -> usize {
     with(|it| it.out.len)
@@ -205,7 +205,7 @@ pub extern "C" fn next_block() -> f64 {
     with(|it| it.decoder.as_mut().and_then(|decoder| decoder.next_block()).map_or(-1.0, |bit| bit as f64))
 }
 
-/// Passes over that block, which another instance has decoded. Returns 0 if it is not a block of this stream.
+/// Skips the next block, which another instance has decoded. Returns 0 if that was not a block of this stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn accept(end_bit: f64, crc: u32, block_len: u32) -> u32 {
     let block = Block { text: Vec::new(), crc, block_len, end_bit: end_bit as u64 };
@@ -221,7 +221,7 @@ pub extern "C" fn find_ahead(from: f64) -> f64 {
     })
 }
 
-/// Lends the bytes from `from` to `to` of the input, as far as they are still kept.
+/// Makes `out` return the bytes `from` to `to` of the input, as far as they are still kept.
 #[unsafe(no_mangle)]
 pub extern "C" fn lend(from: f64, to: f64) {
     with(|it| {
@@ -231,13 +231,13 @@ pub extern "C" fn lend(from: f64, to: f64) {
     });
 }
 
-/// The next bit from `from` on at which a block may begin in the first `len` bytes of the room, or -1.
+/// The next bit from `from` on at which a block may begin in the first `len` bytes of the buffer, or -1.
 #[unsafe(no_mangle)]
 pub extern "C" fn find(len: usize, from: f64) -> f64 {
     with(|it| find_block(&it.room[..len.min(it.room.len())], from as u64).map_or(-1.0, |bit| bit as f64))
 }
 
-/// Decodes the block that begins at bit `bit` of the first `len` bytes of the room.
+/// Decodes the block that begins at bit `bit` of the first `len` bytes of the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn decode_block(len: usize, bit: f64) -> i32 {
     with(|it| {

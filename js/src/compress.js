@@ -6,7 +6,7 @@ import wasm from './encode.wasm.js';
 
 const compiled = lazyModule(wasm);
 
-/** Encodes a stream whose text comes in pieces. */
+/** Encodes a stream from text that comes in pieces. */
 class Encoder extends Machine {
   constructor(module, level) {
     super(module);
@@ -37,7 +37,7 @@ export function compress(bytes, options) {
   return concat(once(createEncoder(options), bytes));
 }
 
-/** The stream of what an iterable, async iterable or ReadableStream yields. */
+/** The .bz2 stream of the text that an iterable, async iterable or ReadableStream yields. */
 export function compressIterable(source, options) {
   return iterate(() => createEncoder(options), source);
 }

@@ -1,4 +1,4 @@
-// One decoder or encoder: an instance of the WebAssembly module, which goes with all its memory when it is dropped.
+// A decoder or encoder is one instance of the WebAssembly module; dropping the instance frees all its memory.
 
 /** The kinds of errors, in the order of rust/lib.rs. */
 const CODES = ['NOT_BZIP2', 'TRUNCATED', 'DATA', 'BLOCK_TOO_LARGE', 'INTERNAL'];
@@ -6,7 +6,7 @@ const CODES = ['NOT_BZIP2', 'TRUNCATED', 'DATA', 'BLOCK_TOO_LARGE', 'INTERNAL'];
 /** Input is given to the module in pieces of this size, so that its memory stays small. */
 export const PIECE = 1 << 16;
 
-/** How long, in ms, what the next call may need is kept: a decoder, or workers. */
+/** How long, in ms, a decoder or workers are kept for the next call. */
 export const KEEP = 2000;
 
 /** Why an input cannot be decoded. */
@@ -49,9 +49,9 @@ export function bytesOf(data) {
 }
 
 /**
- * The bytes in a text that tools/pack.mjs made. A byte below 93 is one character, counted from the space; others are
- * two. Unlike in base64 each byte keeps its own characters, so gzip finds repeats: gzipped, the text is 6 % longer than
- * the bytes, and base64 27 %.
+ * The bytes that tools/pack.mjs packed into a text. A byte below 93 is one character, counted from the space; others
+ * are two. Unlike in base64 each byte keeps its own characters, so gzip finds repeats: gzipped, the text is 6 % longer
+ * than the bytes, and base64 27 %.
  */
 function unpack(text) {
   const bytes = new Uint8Array(text.length);
@@ -63,7 +63,7 @@ function unpack(text) {
   return bytes.subarray(0, length);
 }
 
-/** The module in this text, compiled at its first use. */
+/** The module that is packed into this text, compiled at its first use. */
 export function lazyModule(text) {
   let module;
   return () => (module ??= new WebAssembly.Module(unpack(text)));
@@ -107,7 +107,7 @@ export class Machine {
     return new Bzip2Error(message(code, block, bit, new TextDecoder().decode(this.take())), code, block, bit);
   }
 
-  /** Calls a function that makes bytes until there are none. */
+  /** Calls a function that makes bytes until it makes none. */
   *all(name) {
     for (;;) {
       const made = this.call(name);
@@ -166,7 +166,7 @@ export function concat(pieces) {
   return whole;
 }
 
-/** What a coder makes of one array of bytes. */
+/** Yields what a coder makes of one array of bytes. */
 export function* once(coder, bytes) {
   yield* coder.push(bytes);
   yield* coder.finish();

@@ -30,7 +30,7 @@ export function decompress(bytes, options) {
   return text;
 }
 
-/** The text of what an iterable, async iterable or ReadableStream yields. */
+/** The text of the streams that an iterable, async iterable or ReadableStream yields. */
 export function decompressIterable(source, options) {
   return iterate(() => createDecoder(options), source);
 }

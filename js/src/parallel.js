@@ -1,16 +1,16 @@
 // Decoding by workers. They decode whatever looks like a block. The decoder in the calling thread goes from item to
-// item, takes a worker's block if one begins at the same bit, and decodes what no worker has. So it accepts what one
-// thread accepts, with the same errors.
+// item, takes a worker's block if it begins at the same bit, and decodes what no worker has decoded. So it accepts
+// what one thread accepts, with the same errors.
 
 import { concat, bytesOf, PIECE } from './core.js';
 import { createDecoder } from './decompress.js';
 import { Pool } from './pool.js';
 import { CoderStream, pieces } from './streams.js';
 
-/** In bits. No encoder writes a longer block: 900,000 symbols of 20 bits, and the tables. */
+/** Bits of the longest block that any encoder writes: 900,000 symbols of 20 bits, and the tables. */
 const LONGEST = 20e6;
 
-/** The text of what a source yields. */
+/** The text of the streams that a source yields. */
 async function* decode(source, options, pool, cores) {
   const count = options?.workers ?? cores();
   if (!Number.isInteger(count) || count < 1) throw new RangeError('workers is a number of workers, from 1');
@@ -90,7 +90,7 @@ async function* decode(source, options, pool, cores) {
   }
 }
 
-/** The interface of `hybz/workers`, for workers that `start` starts. */
+/** The interface of `hybz/workers`; `start` starts a worker. */
 export function parallel(start, cores) {
   const pool = new Pool(start);
   const decompressIterable = (source, options) => decode(source, options, pool, cores);

@@ -3,11 +3,11 @@
 import { KEEP } from './core.js';
 import text from './worker.text.js';
 
-/** The blocks that a worker has: one to decode, and two more, since the calling thread may be slow to answer. */
+/** A worker has one block to decode, and two more, since the calling thread may be slow to send others. */
 const AHEAD = 3;
 
 /**
- * Workers for all decoders: as many as the decoder that asked for most. They start as blocks come. If one fails, blocks
+ * Workers for all decoders: as many as any decoder has asked for. They start as blocks come. If one fails, all blocks
  * are answered without a text. `spare` is a decoder of the calling thread for the next file: a new one takes 5 ms.
  */
 export class Pool {
@@ -33,7 +33,7 @@ export class Pool {
     this.timer.unref?.();
   }
 
-  /** Queues the block at bit `bit` of `bytes`. The job's `made` will be the answer; without `bytes` it is not begun. */
+  /** Queues the block at bit `bit` of `bytes`. The job's `made` will be the answer, empty if `bytes` are gone. */
   add(bytes, bit) {
     const job = { bytes, bit };
     job.made = new Promise((resolve) => (job.answer = resolve));

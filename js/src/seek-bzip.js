@@ -28,7 +28,7 @@ function numbered(act) {
   }
 }
 
-/** The bytes of a Buffer, or of an object with `readByte`, one by one: no byte is read that is not needed. */
+/** The bytes of a Buffer, or one by one those of an object with `readByte`, so that only needed bytes are read. */
 function* chunks(input) {
   if (!('readByte' in input)) return void (yield input);
   while (!input.eof?.()) {
@@ -47,7 +47,7 @@ function* texts(input, multistream, decoder = createDecoder({ single: !multistre
   yield* decoder.finish();
 }
 
-/** Puts text where the caller wants it: into a new Buffer, one of a stated length, a given one, or `writeByte`. */
+/** Delivers text as the caller wants it: in a new Buffer, maybe of a stated length, a given one, or by `writeByte`. */
 function deliver(pieces, output) {
   if (output && typeof output === 'object' && 'writeByte' in output) {
     for (const piece of pieces) {
@@ -104,7 +104,7 @@ function table(input, callback, multistream) {
   });
 }
 
-/** The base of streams: the caller overwrites what it needs. */
+/** The base class of streams: the caller overrides what it needs. */
 class Stream {
   readByte() {
     const bytes = [0];

@@ -10,14 +10,14 @@ export async function* pieces(source) {
   }
 }
 
-/** What a coder makes of a source. */
+/** Yields what a coder makes of a source. */
 export async function* iterate(makeCoder, source) {
   const coder = makeCoder();
   for await (const bytes of pieces(source)) yield* coder.push(bytes);
   yield* coder.finish();
 }
 
-/** The chunks of a ReadableStream that is no async iterable. */
+/** The chunks of a ReadableStream that is not an async iterable. */
 async function* read(stream) {
   const reader = stream.getReader();
   try {
@@ -28,8 +28,8 @@ async function* read(stream) {
 }
 
 /**
- * A pair of streams, as a DecompressionStream is. A chunk has been written when all that it makes has been read, so
- * that a small chunk which makes gigabytes takes little memory.
+ * A pair of streams, as a DecompressionStream is. The write of a chunk is complete only when all output from it has
+ * been read, so that a small chunk that makes gigabytes takes little memory.
  */
 export class CoderStream {
   /** @param {Function} make takes an async iterable of input, and returns one of output */

@@ -2,7 +2,7 @@
 
 import { Transform } from 'node:stream';
 
-/** Stops when its reader is slow, also within a chunk: a small chunk may make gigabytes. */
+/** Pauses while its reader is slow, also within a chunk: a small chunk may make gigabytes. */
 export class CoderTransform extends Transform {
   constructor(coder, options) {
     super(options);
@@ -44,7 +44,7 @@ export class CoderTransform extends Transform {
     const { resume_ } = this;
     this.resume_ = null;
     resume_?.();
-    // If that was the end of a chunk, the Transform has kept the call that asks for the next one: the bytes that are
+    // If that finished a chunk, the Transform has kept the callback that asks for the next chunk, because the bytes
     // being read still count as unread. Nobody would read again.
     if (!this.resume_) super._read(size);
   }

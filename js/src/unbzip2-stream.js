@@ -4,8 +4,8 @@ import { createDecoder } from './decompress.js';
 import { CoderTransform } from './transform.js';
 
 /**
- * Behaves like a stream of the package through: after an error it emits no data and neither `end` nor `close`,
- * and ignores what is written. An empty input has an empty text.
+ * Behaves like a stream of the package `through`: after an error it emits neither data nor `end` nor `close`, and
+ * ignores what is written. An empty input has an empty text.
  */
 class Through extends CoderTransform {
   constructor() {

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { Bzip2Error } from './decompress.js';
 import { parallel } from './parallel.js';
 
-/** The text is a script, so workers do not get flags of the process, such as --input-type=module. */
+/** The worker's text is a script, so workers must not get flags of the process, such as --input-type=module. */
 const start = (text, answer, failed) =>
   new Worker(text, { eval: true, execArgv: [] }).on('message', answer).on('error', failed);
 

@@ -14,7 +14,7 @@ import { compress, decompress } from 'hybz';
 const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => !spawnSync(name, ['--version']).error);
 const skip = !browser ? 'chromium is not installed' : spawnSync('tar', ['--version']).error && 'tar is not installed';
 
-/** A page in a browser of its own, whose profile is in `folder`. */
+/** A page in a separate browser, whose profile is in `folder`. */
 class Page {
   constructor(folder) {
     const flags = ['--headless', '--no-sandbox', '--remote-debugging-pipe', `--user-data-dir=${folder}/profile`];
@@ -119,7 +119,7 @@ test('the demo in Chromium', { skip: skip || false, timeout: 300_000 }, async (t
   }
   await page.picture('tar');
 
-  // The block with a link's long target is not listed, and a negative size does not make the reader go back.
+  // The tar entry that holds a link's long target is not listed, and a negative size does not make the reader go back.
   symlinkSync('t'.repeat(150), join(folder, 'link'));
   const links = execFileSync('tar', ['--format=gnu', '-C', folder, '-cf', '-', 'link']).subarray(0, 1536);
   const back = Buffer.from(links.subarray(1024));

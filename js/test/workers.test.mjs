@@ -38,7 +38,7 @@ async function outcome(iterate, source, options) {
   return { text: Buffer.concat(parts), end };
 }
 
-/** One decoder for all files: to make one takes longer than most of these files. */
+/** One decoder for all files: making a decoder takes longer than decoding most of these files. */
 const decoder = one.createDecoder();
 function* alone([file], options) {
   decoder.begin(options?.single);
@@ -110,7 +110,7 @@ test('blocks that are no blocks of the stream', async () => {
   assert.equal(await same(nine), 'DATA');
 });
 
-// Among them are magics within blocks. Every fifth is enough: there are 1,335.
+// Some of them have magics within blocks. Every fifth file is enough: there are 1,335.
 test('crafted files', { skip: process.env.HYBZ_CRAFTED ? false : 'HYBZ_CRAFTED is not set' }, async () => {
   const folder = process.env.HYBZ_CRAFTED;
   const names = readdirSync(folder).filter((name) => name.endsWith('.bz2')).filter((_, at) => at % 5 === 0);

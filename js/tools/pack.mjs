@@ -1,4 +1,4 @@
-// Makes js/dist from js/src: modules as they are, and as CommonJS, and the WebAssembly as text in a module of its own,
+// Makes js/dist from js/src: each module as it is and as CommonJS, and the WebAssembly as text in a separate module,
 // which Node, browsers and bundlers all load without a file or a fetch.
 //
 // The sources import and export in a few forms only, and anything else is an error here.
@@ -49,7 +49,7 @@ for (const name of ['decode', 'encode']) {
   sizes.push(`${name}.wasm ${wasm.length} bytes, ${gzipSync(wasm, { level: 9 }).length} gzipped`);
 }
 put('worker.text', `export default ${JSON.stringify(read('worker/worker.js'))};\n`);
-// Comments are for readers of src/; users have those of the types.
+// Comments are for readers of src/; users have the comments in types/.
 const bare = (source) => source.replace(/^ *\/\*\*[\s\S]*?\*\/\n|^ *\/\/.*\n/gm, '');
 for (const file of readdirSync(new URL('src', root))) put(file.replace(/\.js$/, ''), bare(read(`src/${file}`)));
 for (const file of readdirSync(new URL('types', root))) {
@@ -57,7 +57,7 @@ for (const file of readdirSync(new URL('types', root))) {
   write(file.replace(/\.d\.ts$/, '.d.cts'), read(`types/${file}`).replaceAll(".js'", ".cjs'"));
 }
 
-// The demo is one file, without modules, so that it also runs from a disk: it holds these files.
+// The demo is one file that contains these files, without modules, so that it also runs from a disk.
 const names = ['core', 'streams', 'decode.wasm', 'encode.wasm', 'decompress', 'compress'];
 const parts = [...names, 'worker.text', 'pool', 'parallel', 'workers'].map((name) =>
   `'./${name}.cjs': (exports, module, require) => {\n${read(`dist/${name}.cjs`)}}`);
@@ -77,7 +77,7 @@ const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha25
   "worker-src blob:; base-uri 'none'; form-action 'none'";
 write('demo.html', page.replace('POLICY', () => policy));
 
-/** The gzipped size of all that decompression loads. */
+/** The gzipped size of everything that decompression loads. */
 const decoding = ['core.js', 'streams.js', 'decompress.js', 'decode.wasm.js'].map((name) => read(`dist/${name}`));
 sizes.push(`decompression in all: ${gzipSync(decoding.join(''), { level: 9 }).length} bytes gzipped`);
 console.log(sizes.join('\n'));

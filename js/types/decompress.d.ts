@@ -5,7 +5,7 @@ export type Bytes = Uint8Array | ArrayBufferView | ArrayBuffer;
 export type Source = Iterable<Bytes> | AsyncIterable<Bytes> | ReadableStream<Uint8Array>;
 
 export interface DecompressOptions {
-  /** Only the first stream is decoded. */
+  /** Decode only the first stream. */
   single?: boolean;
 }
 
@@ -27,10 +27,10 @@ export class Bzip2Error extends Error {
 /** The text of all consecutive .bz2 streams in `bytes`. Other bytes after them are ignored, as by bzip2. */
 export function decompress(bytes: Bytes, options?: DecompressOptions): Uint8Array;
 
-/** The text of what a source yields. */
+/** The text of the streams that a source yields. */
 export function decompressIterable(source: Source, options?: DecompressOptions): AsyncGenerator<Uint8Array, void>;
 
-/** A decoder whose input is pushed. */
+/** A decoder to which the caller pushes input. */
 export function createDecoder(options?: DecompressOptions): Coder;
 
 /** Works like a DecompressionStream: `response.body.pipeThrough(new Bzip2DecompressionStream())`. */

@@ -10,10 +10,10 @@ export interface CompressOptions {
 /** `bytes` as one .bz2 stream: the bytes that bzip2 1.0.8 writes. */
 export function compress(bytes: Bytes, options?: CompressOptions): Uint8Array;
 
-/** The stream of what a source yields. */
+/** The .bz2 stream of the text that a source yields. */
 export function compressIterable(source: Source, options?: CompressOptions): AsyncGenerator<Uint8Array, void>;
 
-/** An encoder whose text is pushed. */
+/** An encoder to which the caller pushes text. */
 export function createEncoder(options?: CompressOptions): Coder;
 
 /** Works like a CompressionStream. */

@@ -10,7 +10,7 @@ export interface WorkersOptions extends DecompressOptions {
 /** The text of all consecutive .bz2 streams in `bytes`. */
 export function decompress(bytes: Bytes, options?: WorkersOptions): Promise<Uint8Array>;
 
-/** The text of what a source yields. */
+/** The text of the streams that a source yields. */
 export function decompressIterable(source: Source, options?: WorkersOptions): AsyncGenerator<Uint8Array, void>;
 
 /** Used as a DecompressionStream is. */

@@ -1,6 +1,6 @@
 // What a worker runs: it decodes single blocks. This is not a module: a worker gets it as text, so nothing is fetched.
-// The first message has the WebAssembly, each other one a block. If the caller is to decode a block itself, the answer
-// has no text.
+// The first message has the WebAssembly module, each other message a block. If the caller is to decode a block itself,
+// the answer has no text.
 
 /** Longer texts are mostly runs: they are quick to make, and would take much memory here and in messages. */
 const MOST = 4 << 20;

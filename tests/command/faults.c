@@ -48,7 +48,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The number after a fault's @ (1 without), or 0 if the fault is not in the list. */
+/* The number after a fault's @ (1 if there is none), or 0 if the fault is not in the list. */
 static int has(const char *fault)
 {
     const char *list = getenv("FAULT");
@@ -93,7 +93,7 @@ static void point(void)
     kill(getpid(), SIGKILL);
 }
 
-/* Whether this is the call that is to fail. */
+/* Whether this call is the one that must fail. */
 #define fails(fault) ({ static atomic_int calls; fails_at(fault, &calls); })
 
 /* Whether the file is neither a terminal nor a pipe nor in /proc, and is opened for writing if `writing`. */

@@ -1,5 +1,5 @@
 //! System calls that fail or do less than asked: hybz exits with an error, keeps the source, and leaves nothing
-//! incomplete. (The matrix has each call that fails once.)
+//! incomplete. (The matrix tests each call with a single failure.)
 //!
 //! A library that is loaded before the C library (`faults.c`, compiled here) makes them fail.
 
@@ -23,7 +23,7 @@ pub fn shim() -> Option<&'static Path> {
     shim.as_deref()
 }
 
-/// Runs hybz with a fault (see `faults.c` for their names).
+/// Runs hybz with a fault (`faults.c` has the names of faults).
 pub fn with_fault(place: &Place, fault: &str, args: &[&str]) -> Option<Run> {
     Some(run(place.called("hybz").args(args).env("LD_PRELOAD", shim()?).env("FAULT", fault)))
 }
@@ -34,7 +34,7 @@ const UNSYNCED: &str = " cannot be synced: its file system refuses it.\n";
 const NARROW: &str = " has mode 600, not 644: ";
 
 /// Each call that a file system, an option of a mount or a filter of system calls may refuse, and the remark that may
-/// follow: another way is taken (docs/FAULTS.md has the table).
+/// follow: hybz then does without the call (docs/FAULTS.md has the table).
 const REFUSALS: [(&str, &str); 15] = [
     ("tmpfile", ""),
     ("linkat", ""),
@@ -63,7 +63,7 @@ fn refused_calls() {
     let bytes = text(30_000);
     for (calls, remark) in REFUSALS {
         for error in [EPERM, EACCES, EXDEV, EINVAL, ENOSYS] {
-            // Only linkat can give EXDEV; and only after ENOSYS does std go on without statx.
+            // Only linkat can return EXDEV; and std does without statx only after ENOSYS.
             if (error == EXDEV && !calls.starts_with("linkat")) || (calls == "statx" && error != ENOSYS) {
                 continue;
             }
@@ -90,7 +90,7 @@ fn refused_calls() {
     }
 }
 
-/// Calls that only save time are refused, with several results and in pipes.
+/// Calls that only save time are refused, for several results and for pipes.
 #[test]
 fn refused_calls_that_save_time() {
     const EPERM: i32 = 1;
@@ -115,7 +115,7 @@ fn refused_calls_that_save_time() {
     }
 }
 
-/// A kernel that remembers two links of a result, as some FUSE file systems let it, is asked again.
+/// If the kernel still reports an old link count of two, as with some FUSE file systems, hybz asks again.
 #[test]
 fn links_of_long_ago() {
     let place = Place::with(&[("a.bz2", &compressed(b"hello\n"))]);
@@ -165,7 +165,7 @@ fn a_directory_is_exchanged_with_a_link() {
                     assert_eq!(place.get(format!("other/{result}")), victim, "{flags:?} {force:?} {call}");
                 }
                 assert!(!run.stderr.contains("Index"), "{flags:?} {force:?} {call}: {run:?}");
-                // Nothing was exchanged: hybz makes fewer opens than `call`, so all have been tried.
+                // Nothing was exchanged: hybz opens fewer than `call` files, so every open has been tried.
                 if fs::symlink_metadata(place.path("u/B")).is_ok_and(|found| found.is_symlink()) {
                     assert!(call > 1, "{flags:?}: nothing was exchanged");
                     break;

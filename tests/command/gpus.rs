@@ -30,7 +30,7 @@ fn a_program_without_gpu_support_says_so() {
     assert_eq!(place.names(), ["a"]);
 }
 
-/// Without a GPU: small inputs would never use one. For large inputs the CPU does all the work, and one line says why.
+/// Without a GPU nothing changes for small inputs. For large inputs the CPU does all the work, and one line says why.
 /// If a GPU is required, there is an error and no output.
 #[test]
 fn a_gpu_that_is_not_there() {

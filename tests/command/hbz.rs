@@ -22,7 +22,7 @@ fn there_and_back() {
     }
 }
 
-/// A `-m` that is too small is not reported as damage: the exit code is 1, and the amount of memory in the message is
+/// A `-m` that is too small is not reported as damage: the exit code is 1, and as much memory as the message names is
 /// enough.
 #[test]
 fn more_memory_than_is_allowed() {
@@ -63,7 +63,7 @@ fn lists() {
     let run = place.shell("cat b.bz2 a.hbz b.bz2 x | tee c.bz2 | hybz -dq | wc -c; hybz -l c.bz2");
     let listed = run.says(0, "trailing garbage").out();
     assert!(listed.starts_with("900000\n") && listed.lines().last().is_some_and(|line| line.starts_with("      3 ")));
-    // Of a file with a damaged block the others are listed as good.
+    // If one block of a file is damaged, the others are listed as good.
     place.put("m", &text(2_500_000));
     place.shell("hybz --block-size 1M m; printf X | dd of=m.hbz bs=1 seek=1000 conv=notrunc status=none").silent(0);
     place.hybz(&["-d", "m.hbz"]).says(2, "block 1,");
@@ -86,7 +86,7 @@ fn columns_of_lists_stay_apart() {
     }
 }
 
-/// For a FIFO that never gets a writer, hybz does not wait.
+/// hybz does not wait for a FIFO to get a writer.
 #[test]
 fn lists_do_not_wait() {
     let place = Place::with(&[("a", b"hello\n")]);

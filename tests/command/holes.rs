@@ -1,4 +1,4 @@
-//! Zeros in results: as holes if the file system has them, and always with the same bytes.
+//! Zeros in results become holes if the file system supports them; the bytes read back are always the same.
 
 use crate::faults::shim;
 use crate::place::{Place, compressed, run, text};
@@ -29,7 +29,7 @@ fn zeros(len: usize) -> Vec<u8> {
     vec![0; len]
 }
 
-/// Texts, and how many of their bytes may take space.
+/// Texts, and how many of their bytes may take space on the disk.
 fn texts() -> Vec<(&'static str, Vec<u8>, usize)> {
     let some = text(3 * PIECE);
     vec![
@@ -79,7 +79,7 @@ pub fn long_runs_of_zeros() {
     }
 }
 
-/// The length is set before the times are, and before the source goes.
+/// The length is set before the times, and before the source is removed.
 #[test]
 fn times_and_old_files() {
     let place = Place::with(&[("a", &[text(10_000), zeros(1 << 20)].concat()), ("old", b"old")]);

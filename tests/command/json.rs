@@ -34,7 +34,7 @@ fn python() -> String {
     std::env::var("HYBZ_PYTHON").unwrap_or_else(|_| "python3".to_owned())
 }
 
-/// A process that checks objects against the schema. One serves all tests: its start takes most of a second.
+/// A process that checks objects against the schema. One serves all tests: starting it takes most of a second.
 struct Checker(ChildStdin, BufReader<ChildStdout>);
 
 impl Checker {

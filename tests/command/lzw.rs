@@ -1,4 +1,4 @@
-//! `.Z` files are read as by gzip and ncompress, in files and pipes; data that both refuse are refused.
+//! `.Z` files are read as by gzip and ncompress, in files and pipes; data that both programs refuse are refused.
 
 use crate::place::{Place, Run, installed, noise, run_with_input, text};
 
@@ -23,7 +23,7 @@ fn same(file: &[u8], context: &str) -> bool {
     let ours = ours(file);
     assert!(ours.code == 0 || ours.code == 2, "{context}: {ours:?}");
     let gzip = by("gzip", file);
-    // gzip warns of flags that mean nothing, with 2.
+    // gzip warns of meaningless flags with exit code 2.
     assert_eq!(ours.code == 0, gzip.code != 1, "{context}: {ours:?} {gzip:?}");
     assert!(ours.stdout == gzip.stdout, "{context}");
     if installed("compress") {
@@ -35,7 +35,7 @@ fn same(file: &[u8], context: &str) -> bool {
 }
 
 const CLEAR: u32 = 256;
-/// Padding: the rest of a group of eight codes, whatever it holds.
+/// Padding fills the rest of a group of eight codes; its value does not matter.
 const PAD: u32 = 511;
 
 #[test]
@@ -114,7 +114,7 @@ fn what_ncompress_writes() {
 #[test]
 fn text_comes_as_soon_as_it_can() {
     let place = Place::with(&[("a.Z", &nine(0x90, &[104, 101, 108, 108, 111, 32, 119, 111, 114, 108, 100]))]);
-    // Eight codes are nine bytes after the header.
+    // After the header, eight codes take nine bytes.
     let run = place.shell(
         "mkfifo in out; hybz -dc < in > out & exec 3> in 4< out; head -c 12 a.Z >&3; \
          timeout 20 head -c 8 <&4; tail -c +13 a.Z >&3; exec 3>&-; cat <&4; wait",

@@ -1,4 +1,4 @@
-//! The command, as its users meet it: each test runs the built binary in a directory of its own.
+//! Tests of the command as users see it: each test runs the built binary in a separate directory.
 //!
 //! `hybz` is a drop-in `bzip2`, so wherever both must do the same, the test runs the system's bzip2 in an identical
 //! place and compares everything: exit code, stdout, stderr and the files that are left. The other tests state where

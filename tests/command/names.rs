@@ -31,7 +31,7 @@ fn waiting_does_not_stop_the_rest() {
     assert!((0..200).all(|n| place.get(format!("f{n}.out")) == b"hello\n"));
 }
 
-/// The name of an open descriptor is the system's.
+/// The name of an open descriptor belongs to the system.
 #[test]
 fn names_of_descriptors_stay() {
     let place = Place::with(&[("a", b"hello\n")]);

@@ -5,7 +5,7 @@ use crate::skip::{Need, skip};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// Root in a container that may give files away but not touch those of others (CAP_FOWNER).
+/// Root in a container that may change a file's owner but then not touch the file (no CAP_FOWNER).
 #[test]
 fn root_without_the_right_to_touch_files_of_others() {
     if !root() {

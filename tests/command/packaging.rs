@@ -78,7 +78,7 @@ fn completions_are_valid() {
     place.hybz(&["--completions"]).says(1, "hybz: --completions expects bash, zsh or fish. For help");
 }
 
-/// The completions that bash offers for the words typed so far, of which it completes the last.
+/// The completions that bash offers for the last of the words typed so far.
 #[test]
 fn bash_completes() {
     let place = Place::with(&[("file1", b""), ("file2", b"")]);
@@ -93,7 +93,7 @@ fn bash_completes() {
         ("hybz --format h", "hbz\n"),
         ("hybz --verify = n", "none\n"),
         ("hybunz --completions z", "zsh\n"),
-        // No word: bash itself completes names of files.
+        // hybz.bash offers no word: bash itself completes names of files.
         ("hybcat -o file", "\n"),
         ("hybz ''", "\n"),
         ("hybz file", "\n"),
@@ -112,7 +112,7 @@ fn bash_completes() {
     }
 }
 
-/// `packaging/install.sh` in an archive: all files and links, and never another program of bzip2's name.
+/// `packaging/install.sh` installs all files and links, and never replaces another program of bzip2's name.
 #[test]
 fn an_archive_installs_itself() {
     let place = Place::new();

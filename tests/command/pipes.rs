@@ -3,7 +3,7 @@
 use crate::place::{Place, compressed, text};
 use crate::skip::{Need, skip};
 
-/// A pipe that takes a long text is made larger, where the system lets us; one that takes a short text is left alone.
+/// A pipe for a long text is enlarged, where the system allows it; a pipe for a short text is left alone.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_long_text_gets_a_larger_pipe() {
@@ -23,7 +23,7 @@ fn a_long_text_gets_a_larger_pipe() {
     }
 }
 
-/// An error ends the call, although the writer of the input neither writes more nor closes.
+/// An error ends the call, although the input's writer neither writes more nor closes the pipe.
 #[test]
 fn no_waiting_for_a_silent_writer() {
     let bytes = text(3_000_000);

@@ -66,7 +66,7 @@ impl Place {
         self.files().into_keys().collect()
     }
 
-    /// Everything in the directory: what kind it is, its mode, its bytes.
+    /// Everything in the directory: name, kind, mode and bytes.
     pub fn files(&self) -> BTreeMap<String, (String, u32, Vec<u8>)> {
         let entry = |entry: fs::DirEntry| {
             let found = entry.metadata().expect("metadata");
@@ -92,14 +92,14 @@ impl Place {
         found
     }
 
-    /// Inode and time of each result below `top`: a result that is made again has others.
+    /// Inode and time of each result below `top`; they change when a result is made again.
     pub fn marks(&self, top: &str) -> BTreeMap<PathBuf, (u64, i64, i64)> {
         let found = if self.has(top) { self.tree(top) } else { BTreeMap::new() };
         let results = found.into_iter().filter(|(name, _)| name.extension().is_some_and(|end| end == "bz2"));
         results.map(|(name, (is, _))| (name, (is.ino(), is.ctime(), is.ctime_nsec()))).collect()
     }
 
-    /// hybz under the name `name`, to be run here.
+    /// A command that runs hybz by this name in the directory.
     pub fn called(&self, name: &str) -> Command {
         let path = self.bin.path().join(name);
         if !path.exists() {
@@ -122,7 +122,7 @@ impl Place {
         run(self.called("hybz").args(args))
     }
 
-    /// The places of the blocks of a `.bz2`, as lines of BITS,BYTES.
+    /// The offsets of the blocks of a `.bz2`, as lines of BITS,BYTES.
     pub fn offsets(&self, file: &str) -> String {
         let (index, mut lines) = (hybz::index::Index::build(&self.get(file)[..], &Default::default()), Vec::new());
         index.expect("an index").write_offsets(&mut lines).expect("memory");
@@ -147,9 +147,9 @@ impl Place {
         }
     }
 
-    /// The call `line`, in which `{}` stands for one of these flags with its value, is refused with each of them: what
-    /// `named` says, in which `{}` stands for the flag, "cannot be used together". (For the flags that a whole mode
-    /// refuses, see `flags_and_modes` in `src/cli/args/rules.rs`.)
+    /// Checks that the call `line` is refused with each of these flags in place of `{}`. The message is `named`, with
+    /// the flag's name in place of `{}`, and "cannot be used together". (For the flags that a whole mode refuses, see
+    /// `flags_and_modes` in `src/cli/args/rules.rs`.)
     #[track_caller]
     pub fn refuses_each(&self, line: &str, named: &str, flags: &[&str]) {
         let says = |flag: &str| named.replace("{}", flag.split(' ').next().unwrap_or_default());
@@ -157,7 +157,7 @@ impl Place {
         self.refuses(&flags.iter().map(call).collect::<Vec<_>>());
     }
 
-    /// Runs a line of shell, in which `hybz` is in the PATH, and under all names that [`Self::called`] was asked for.
+    /// Runs a line of shell. hybz is in the PATH, as `hybz` and by all names for which [`Self::called`] was called.
     pub fn shell(&self, line: &str) -> Run {
         self.shell_by(&[], line)
     }
@@ -171,7 +171,7 @@ impl Place {
     fn shell_by(&self, before: &[&str], line: &str) -> Run {
         self.called("hybz");
         let path = format!("{}:{}", self.bin.path().display(), std::env::var("PATH").unwrap_or_default());
-        // A group of its own: `kill 0` in the line is not for us.
+        // The shell gets its own process group, so that `kill 0` in the line does not reach the tests.
         let words = [before, &["bash", "-c", line]].concat();
         run(self.command(words[0]).args(&words[1..]).env("PATH", path).process_group(0))
     }
@@ -186,14 +186,14 @@ pub fn run_with_input(command: &mut Command, input: &[u8]) -> Run {
     let mut child = pipes.spawn().expect("a process");
     let mut stdin = child.stdin.take().expect("its stdin");
     let output = std::thread::scope(|scope| {
-        // A process that ends early does not read all of it.
+        // Errors do not matter: a process that ends early does not read all input.
         scope.spawn(move || drop(stdin.write_all(input)));
         child.wait_with_output().expect("its output")
     });
     output.into()
 }
 
-/// Checks that `program` is in the PATH; if not, returns the need that `testkit::skip` counts.
+/// Checks that `program` is in the PATH; if not, returns the missing need, which `testkit::skip` counts.
 fn found(program: &str) -> Result<(), (Need, String)> {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
     let peer = ["bzip2", "bzgrep", "bzdiff", "lbzip2", "pbzip2", "bzip2recover", "7z"].contains(&program);
@@ -201,17 +201,17 @@ fn found(program: &str) -> Result<(), (Need, String)> {
     if found.is_ok_and(|output| output.status.success()) { Ok(()) } else { Err((need, format!("no {program}"))) }
 }
 
-/// Whether `program` is installed. If not, the test that asks counts as skipped, and should return.
+/// Whether `program` is installed. If not, the calling test counts as skipped, and should return.
 pub fn installed(program: &str) -> bool {
     found(program).map_err(|(need, reason)| skip(need, &reason)).is_ok()
 }
 
-/// Whether `program` is installed. If not, the test that asks counts as skipped in part, and goes on without it.
+/// Whether `program` is installed. If not, the calling test counts as skipped in part, and goes on without it.
 pub fn installed_for_part(program: &str) -> bool {
     found(program).map_err(|(need, reason)| skip_part(need, &reason)).is_ok()
 }
 
-/// Whether the system has the bzip2 whose behaviour hybz copies. If not, the test that asks counts as skipped in part.
+/// Whether the system has the bzip2 whose behaviour hybz copies. If not, the calling test counts as skipped in part.
 pub fn bzip2_installed() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     let found = *FOUND.get_or_init(|| {
@@ -224,7 +224,7 @@ pub fn bzip2_installed() -> bool {
     found
 }
 
-/// Runs bzip2 and hybz (under the same name) in two identical places, and compares all there is to compare.
+/// Runs bzip2 and hybz (by the same name) in two identical places, and compares outputs, exit codes and files.
 #[track_caller]
 pub fn same_as_bzip2(name: &str, args: &[&str], input: &[u8], prepare: impl Fn(&Place)) {
     if !bzip2_installed() {
@@ -239,7 +239,7 @@ pub fn same_as_bzip2(name: &str, args: &[&str], input: &[u8], prepare: impl Fn(&
     assert_eq!(ours.files(), theirs.files(), "{name} {args:?}: the files that are left");
 }
 
-/// The same for each of these command lines, without input.
+/// Calls [`same_as_bzip2`] for each of these command lines, without input.
 #[track_caller]
 pub fn each_as_bzip2(lines: &[&str], prepare: impl Fn(&Place)) {
     for line in lines {
@@ -254,14 +254,14 @@ pub fn copy_of_hybz(to: &Path) {
     assert!(copied.success());
 }
 
-/// `text` compressed with blocks of 100 kB by the `bzip2` crate: not by the program under test.
+/// Compresses `text` with blocks of 100 kB, by the `bzip2` crate: not by the program under test.
 pub fn compressed(text: &[u8]) -> Vec<u8> {
     let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
     encoder.write_all(text).expect("compress");
     encoder.finish().expect("compress")
 }
 
-/// The opposite.
+/// Decompresses a file, by the `bzip2` crate.
 pub fn decompressed(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     std::io::Read::read_to_end(&mut bzip2::read::MultiBzDecoder::new(bytes), &mut text).expect("decompress");
@@ -282,7 +282,7 @@ pub fn as_nobody(place: &Place, line: &str) -> Option<Run> {
     if !installed("setpriv") {
         return None;
     }
-    // A copy of the program that every user can reach, which the built one may not be.
+    // Every user can reach this copy of the program; the built one may be out of reach.
     let bin = tempfile::Builder::new().prefix("hybz-bin-").tempdir().expect("a temporary directory");
     copy_of_hybz(&bin.path().join("hybz"));
     for directory in [bin.path(), place.dir.path()] {

@@ -10,7 +10,7 @@ const DENIED: (i32, &str) = (1, "Permission denied.\n");
 /// The link is removed, and its target stays.
 const REPLACED: (i32, &str) = (0, "");
 
-/// The flags that name a file to write, and the fate of a link (%) whose target may not be written.
+/// The flags that name a file to write, and what happens to a link (%) whose target may not be written.
 const WRITERS: [(&str, (i32, &str)); 12] = [
     ("-k a -o %", EXISTS),
     ("-kf a -o %", REPLACED),
@@ -33,7 +33,7 @@ fn place() -> Place {
     place
 }
 
-/// Each of them with a link to a file and one to nothing. `prepare` puts it at `name`.
+/// Tries each of [`WRITERS`] with a link to a file and with a dangling link. `prepare` puts it at `name`.
 fn try_each(name: &str, prepare: impl Fn(&Place, &str), call: impl Fn(&Place, &[&str]) -> Run) {
     let place = place();
     for (line, (code, says)) in WRITERS {

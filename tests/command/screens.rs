@@ -1,5 +1,5 @@
-//! The screen of a terminal while hybz works: one row at any width, no remains of it when the window shrinks, and none
-//! at the end.
+//! The screen of a terminal while hybz works: one row at any width, of which nothing remains when the window shrinks
+//! or hybz ends.
 
 use crate::place::{Place, noise};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -11,10 +11,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Back to the beginning of the row, from where all is cleared.
+/// Moves to the beginning of the row, and clears everything from there on.
 const CLEAR: &str = "\r\x1b[J";
-/// The control codes before and after a row: it is written without wrapping, then the cursor goes back to its start. So
-/// if the terminal becomes narrower and breaks the row, the next row takes its place, and the rest is cleared.
+/// The control codes before and after a row: it is written without wrapping, then the cursor goes back to its start.
+/// So if the terminal becomes narrower and wraps the row, the next row overwrites it, and the rest is cleared.
 const ROW: [&str; 2] = ["\r\x1b[?7l", "\x1b[J\x1b[?7h\r"];
 
 /// The two ends of a new terminal.
@@ -55,13 +55,13 @@ impl Watched {
         let mut reader = File::from(ours.try_clone().expect("a descriptor"));
         thread::spawn(move || {
             let mut byte = [0];
-            // EIO when the other end is closed.
+            // Reading fails with EIO when the other end is closed.
             while reader.read(&mut byte).is_ok_and(|n| n > 0) && sender.send(byte[0]).is_ok() {}
         });
         (Watched { ours, bytes, child }, quick)
     }
 
-    /// The fourth row from now on: the first may be of the width before.
+    /// The fourth row from now on: the first ones may have the old width.
     fn row(&mut self) -> String {
         let mut drawn = Vec::new();
         for _ in 0..4 {
@@ -83,10 +83,10 @@ fn set_columns(terminal: &OwnedFd, columns: usize) {
     tcsetwinsize(terminal, size).expect("a new size");
 }
 
-/// The rows of `-d`, `-t` and `-l` say that what is counted is compressed.
+/// The rows of `-d`, `-t` and `-l` say that they count compressed bytes.
 #[test]
 fn rows_name_what_is_compressed() {
-    // Runs take no time to be read: the row is that of a slow reader.
+    // Noise, because a text of runs would be read at once, and no row of a slow reader would be seen.
     let place = Place::with(&[("a", &noise(4_000_000))]);
     place.hybz(&["-1k", "a"]).silent(0);
     for columns in [60, 80] {

@@ -38,7 +38,7 @@ fn place() -> Place {
     place
 }
 
-/// Runs each mode with `end` appended to its command line. Each ends with `code`, prints this message, and makes no
+/// Runs each mode with `end` appended to its command line. Each exits with `code`, prints this message, and makes no
 /// file.
 fn all_end(end: &str, code: i32, says: &str) {
     let place = place();
@@ -60,10 +60,10 @@ pub fn full_stdouts() {
     all_end("> /dev/full", 1, "hybz: Can't write output file (stdout): No space left on device.\n");
 }
 
-/// The reader has gone before the first byte is written: killed by SIGPIPE in silence, or exit code 1 if that is
-/// ignored.
+/// The reader has gone before the first byte is written: SIGPIPE kills hybz silently, or hybz exits with 1 if SIGPIPE
+/// is ignored.
 pub fn stdouts_without_readers() {
-    // The FIFO is open for reading while it is opened for writing, and then no more.
+    // The FIFO's reading end is open only while its writing end is opened.
     let gone = "3>&1 4<> fifo 5> fifo 4>&- 1>&5 5>&- 3>&-";
     let place = place();
     place.shell("mkfifo fifo").silent(0);

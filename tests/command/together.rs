@@ -1,4 +1,4 @@
-//! Flags that were made at different times, used together.
+//! Flags that were added at different times, used together.
 
 use crate::json::objects;
 use crate::place::{Place, installed, text};
@@ -32,7 +32,7 @@ fn many_files_with_indexes_and_few_descriptors() {
     assert_eq!(place.shell("ls *.bz2 | wc -l; ls *.bzi | wc -l; ls | wc -l").out(), "400\n400\n800\n");
 }
 
-/// An error of a directory is not reported for the next file.
+/// An error about a directory is not reported as one of the next file.
 #[test]
 fn failures_of_no_file_in_reports() {
     let place = Place::with(&[("good", b"good\n")]);
@@ -49,7 +49,7 @@ fn a_report_in_the_tree() {
     let place = Place::with(&[]);
     place.shell("mkdir t; echo x > t/f; hybz -qrk --json=t/report t").silent(0);
     assert_eq!(place.shell("ls t").out(), "f\nf.bz2\nreport\n");
-    // A report is not an index either, and half a line in it does not spoil the next line.
+    // Nor is a report taken for an index, and half a line in it does not spoil the next line.
     place.put("g", b"g\n");
     place.shell("hybz -kf --index=t/report --json=t/report g").says(1, "Output file t/report is the report.");
     place.shell("printf '{\"schema\":1,\"type\":\"fi' >> t/report; hybz -kf --json=t/report g").silent(0);
@@ -58,7 +58,7 @@ fn a_report_in_the_tree() {
     assert_eq!((good, lines.lines().count()), (6, 7), "{lines}");
 }
 
-/// Too little memory for reading a result again is not a defect.
+/// Too little memory for reading a result again is not reported as a defect.
 #[test]
 fn little_memory_to_verify_with() {
     let place = Place::with(&[("a", &text(3_000_000))]);
@@ -80,11 +80,11 @@ fn some_files_have_not_been_processed() {
     let place = Place::with(&[("a", b"a"), ("b", b"b")]);
     let run = place.hybz(&["-k", "--resume", "--fail-fast", "none", "a", "b"]);
     run.says(1, "WARNING: some files have not been processed");
-    // Names that come after the failure are not opened, but known to be left.
+    // Names that come after the failure are not opened, but hybz knows that files are left.
     let list = "(echo none; sleep 0.5; echo report; echo a)";
     let run = place.shell(&format!("{list} | hybz -k --fail-fast --json=report --filelist -"));
     run.says(1, "WARNING: some files have not been processed");
-    // None are left if the failure was the last.
+    // None are left if the last file failed.
     place.shell("echo none > list; mkdir d; mv b d; echo x > d/b.bz2").silent(0);
     for last in ["--resume none", "--filelist list", "-r d", "-r d none"] {
         let run = place.shell(&format!("hybz -k --fail-fast {last}"));
@@ -92,7 +92,7 @@ fn some_files_have_not_been_processed() {
     }
 }
 
-/// Two sources, one name: with -f, too, the first result stays, and so does the second source.
+/// Two sources have the same result name: even with -f the first result stays, and so does the second source.
 #[test]
 fn two_sources_of_one_result() {
     for thread in ["", "--no-sync "] {
@@ -116,7 +116,7 @@ fn resumed_results_of_two_sources() {
     assert_eq!(place.shell("ls t; cat t/x.tar; bzip2 -dc t/x.tbz2").out(), "x.tar\nx.tbz2\none\ntwo\n");
 }
 
-/// A library that is loaded at every start takes 0.3 MB and 0.09 ms, so its functions are taken from the crate libm.
+/// Loading libm.so at every start takes 0.3 MB and 0.09 ms, so its functions come from the crate libm.
 #[test]
 fn libm_is_not_loaded() {
     let program = std::fs::read(env!("CARGO_BIN_EXE_hybz")).unwrap();

@@ -43,7 +43,7 @@ fn plant(top: &Path, count: usize, mut random: Rng) {
     }
 }
 
-/// The state of each file below `top`: kind and mode, time of the last change, bytes.
+/// The state of each file below `top`: kind and mode, modification time, bytes.
 fn look(place: &Place, top: &str) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
     let state = |is: fs::Metadata, bytes| (is.mode(), if is.is_file() { is.mtime() } else { 0 }, bytes);
     place.tree(top).into_iter().map(|(name, (is, bytes))| (name, state(is, bytes))).collect()
@@ -65,7 +65,7 @@ fn as_a_loop_over_bzip2() {
     let theirs = look(&place, "theirs");
     assert!(look(&place, "walked") == theirs);
     assert!(look(&place, "listed") == theirs);
-    // No links and no empty directories are made there.
+    // Results do not include links or empty directories.
     let files = |found: BTreeMap<PathBuf, (u32, i64, Vec<u8>)>| -> BTreeMap<_, _> {
         found.into_iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000).collect()
     };
@@ -94,7 +94,7 @@ fn killed(args: &[&str], results: &str, sources_stay: bool, random: Rng) {
         let lost: Vec<_> = before.iter().filter(|(name, mark)| now.get(*name) != Some(*mark)).collect();
         assert!(lost.is_empty(), "round {round}: made twice, or gone: {lost:?}");
         before = now;
-        // Each source exists, or its complete result.
+        // Each source or its complete result exists.
         for (name, (mode, _, bytes)) in plain.iter().filter(|(_, (mode, ..))| mode & 0o170_000 == 0o100_000) {
             let result = place.path(results).join(name).into_os_string();
             let result = [result.as_bytes(), b".bz2"].concat();
@@ -163,7 +163,7 @@ fn directories_that_become_links() {
     let stop = AtomicBool::new(false);
     let met = thread::scope(|scope| {
         scope.spawn(|| {
-            // Each directory is a link half of the time.
+            // Half of the time, each directory is a link.
             for [from, to] in [["link", "aside"], ["aside", "link"]].iter().cycle() {
                 for number in 0..300 {
                     let tree = place.path(format!("tree/{number}"));

@@ -1,5 +1,5 @@
-//! Crafted `.hbz` files: payloads taken apart into their fields and put together again, blocks and indexes of any kind.
-//! Every CRC is made right, so the decoder meets the error, not a checksum.
+//! Crafted `.hbz` files: payloads taken apart into their fields and put together again, blocks and indexes of any
+//! kind. All CRCs are right, so the decoder meets the error itself, not a wrong checksum.
 #![allow(dead_code)] // each test binary uses its own part
 
 mod payload;
@@ -31,7 +31,7 @@ impl Block {
 
     /// `rows` equal codes, each of which stands for `phrase`.
     pub fn bomb(rows: usize, phrase: &[u8], stream: &StreamHeader) -> Block {
-        // 2 is in neither words nor blanks, so each one is a code.
+        // Neither words nor blanks contain the byte 2, so each 2 is a code.
         let mut block = Block::of(&vec![2; rows], stream);
         let mut payload = Payload::parse(&block.payload, &block.header, stream);
         payload.codes[0].1 = Meaning::Phrase(phrase.to_vec());
@@ -45,7 +45,7 @@ impl Block {
         block
     }
 
-    /// The block with this number, and with its own length and CRC.
+    /// Writes the block with this number; the length and CRC are its own.
     fn write(&self, number: u32, out: &mut Vec<u8>) {
         let (coded_len, coded_crc) = (self.payload.len() as u32, crc::checksum(&self.payload));
         out.extend(BlockHeader { number, coded_len, coded_crc, ..self.header }.write());

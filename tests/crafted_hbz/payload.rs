@@ -1,4 +1,4 @@
-//! The payload of a block as its fields (docs/FORMAT.md).
+//! A block's payload as a structure of its fields (docs/FORMAT.md).
 
 use hybz::internals::bits::{BitSource, BitWriter, SliceBits};
 use hybz::internals::formats::hbz::{BlockHeader, StreamHeader};
@@ -46,7 +46,7 @@ impl Payload {
         Payload { codes, entries, tokens, selectors, directory, segments: bytes[begin..].to_vec() }
     }
 
-    /// Puts the payload together. Fields that do not fit are cut to their low bits.
+    /// Puts the payload together. Values that do not fit their field are cut to their low bits.
     pub fn write(&self, rows: u32) -> Vec<u8> {
         let mut bits = BitWriter::new();
         let mut put = |value: u32, count: u32| bits.write(u64::from(value) & ((1 << count) - 1), count);

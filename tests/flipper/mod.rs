@@ -17,7 +17,7 @@ pub struct Flips {
     pub block: usize,
     /// The bit of the answer, counted from the first or, if negative, from the last.
     pub bit: i64,
-    /// Whether the block is also wrong when it is coded again.
+    /// Whether the block is wrong again when it is coded again.
     pub again: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Team {
 struct Flipper {
     number: usize,
     flips: Option<Flips>,
-    /// Calls the blocks of other stations wrong.
+    /// Whether it reports the blocks of other stations as wrong.
     slanders: bool,
     team: Arc<Team>,
     core: Core,
@@ -54,7 +54,7 @@ impl Flipper {
         }
     }
 
-    /// The bit at which the next block is to be wrong, if it is.
+    /// The bit to flip in the next block, if any.
     fn next_flip(&self) -> Option<i64> {
         let number = self.team.coded.fetch_add(1, Relaxed);
         self.flips.filter(|flips| flips.block == number).map(|flips| flips.bit)
@@ -65,7 +65,7 @@ impl Flipper {
     }
 }
 
-/// Flips a bit among `len` bits, if one is to be flipped.
+/// Flips `bit`, if there is one, among `len` bits.
 fn flip(bytes: &mut [u8], len: u64, bit: Option<i64>) {
     if let Some(bit) = bit {
         let bit = if bit < 0 { len.saturating_sub(bit.unsigned_abs()) } else { bit as u64 % len };

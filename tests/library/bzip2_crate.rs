@@ -1,5 +1,5 @@
-//! The readers and writers against those of the `bzip2` crate, whose names and contracts they have: same bytes, same
-//! place of the inner reader, same kinds of errors.
+//! Compares the readers and writers with those of the `bzip2` crate, whose names and contracts they have: same bytes,
+//! same position of the inner reader, same kinds of errors.
 
 use crate::readers::{Faults, FaultyReader};
 use crate::{crafted, ours, shapes};
@@ -15,7 +15,7 @@ fn settings() -> Settings {
     Settings::new().pool(POOL.get_or_init(|| ours::pool(2)))
 }
 
-/// Settings with room for one block at a time.
+/// Settings whose memory suffices for one block at a time.
 fn little_memory() -> Settings {
     static POOL: OnceLock<Pool> = OnceLock::new();
     Settings::new().pool(POOL.get_or_init(|| Pool::builder().memory(1).build()))
@@ -30,7 +30,7 @@ fn pieces(rest: &[u8], most: usize, fail: usize) -> FaultyReader<'_> {
     FaultyReader(rest, Faults { every: fail, kind: ErrorKind::WouldBlock, most, calls: 0 })
 }
 
-/// All bytes of a reader, read in pieces of `piece` bytes; if it would block, it is asked again.
+/// All bytes of a reader, read in pieces of `piece` bytes; a read that would block is repeated.
 fn read_all(reader: &mut impl Read, piece: usize) -> (Result<(), ErrorKind>, Vec<u8>) {
     let mut buf = vec![0; piece];
     let mut all = Vec::new();
@@ -56,13 +56,13 @@ fn write_some(writer: &mut impl Write, bytes: &[u8], piece: usize) -> io::Result
     Ok(at)
 }
 
-/// The crate's `InvalidInput` is hybz's `InvalidData`.
+/// Where the crate returns `InvalidInput`, hybz returns `InvalidData`.
 fn as_ours(kind: ErrorKind) -> ErrorKind {
     if kind == ErrorKind::InvalidInput { ErrorKind::InvalidData } else { kind }
 }
 
-/// Whether both texts of damaged data are beginnings of the same text. The crate hands out text whose CRC has not been
-/// compared yet, but not the text that it decoded in the same call that meets the damage.
+/// Whether one text of damaged data is a prefix of the other. The crate hands out text whose CRC has not been compared
+/// yet, but not the text that it decoded in the call that meets the damage.
 fn agree(one: &[u8], other: &[u8]) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
@@ -72,8 +72,8 @@ fn first_stream(file: &[u8], most: usize, fail: usize, what: &str) {
     let what = format!("{what}, {} bytes, {most} at once", file.len());
     let settings = || if file.len().is_multiple_of(3) { little_memory() } else { settings() };
     let input = pieces(file, most, fail);
-    // The file is given in one piece, because libbz2-rs 0.2.6 refuses right streams if a code length that goes up and
-    // down is cut (`len-wander-100000` by 4096).
+    // The file is given in one piece, because libbz2-rs 0.2.6 refuses valid streams if the input is cut in a code
+    // length that goes up and down (`len-wander-100000` by 4096).
     let mut theirs = bzip2::bufread::BzDecoder::new(pieces(file, usize::MAX, 0));
     let expected = read_all(&mut theirs, 4096);
     let mut decoder = hybz::bufread::BzDecoder::with_settings(input.clone(), &settings());
@@ -105,7 +105,7 @@ fn first_stream(file: &[u8], most: usize, fail: usize, what: &str) {
     }
 }
 
-/// The same for decoders of all streams. Garbage is forbidden, as the crate forbids it.
+/// Like [`first_stream`], for decoders of all streams. Garbage is an error, as it is for the crate.
 fn all_streams(file: &[u8], most: usize, what: &str) {
     let what = format!("{what}, {} bytes, {most} at once", file.len());
     let strict = settings().trailing_garbage(false);
@@ -175,7 +175,7 @@ fn decoders_of_good_streams() {
             let file = [&one[..], more].concat();
             let what = format!("{name}, then {tail}");
             for (way, most) in [1 << 20, 8192, 11, 1].into_iter().enumerate() {
-                // Small pieces are slow. Each text and tail has two of the four, and the next text the other two.
+                // Small pieces are slow. Each text and tail has two of the four sizes, the next text the other two.
                 let chosen = long() || way % 2 == (round + number) % 2;
                 if chosen && (most > 100 || file.len() < 20_000) {
                     first_stream(&file, most, 0, &what);
@@ -186,7 +186,7 @@ fn decoders_of_good_streams() {
     }
 }
 
-/// Stream by stream, each with a separate decoder that leaves the reader at the next stream.
+/// Decodes stream by stream: each decoder leaves the reader at the next stream.
 #[test]
 fn one_after_the_other() {
     let large = settings().encoding(LargeBlocks::try_new(20_000).unwrap());
@@ -221,20 +221,20 @@ fn one_after_the_other() {
     }
 }
 
-/// Magics inside data, streams in blocks, and every kind of error: the place is exact wherever the crate's is.
+/// Magics inside data, streams in blocks, and every kind of error: the position is exact wherever the crate's is.
 #[test]
 fn every_trap() {
     let table = cases::all();
     for (number, Case { name, file, expect, .. }) in table.iter().enumerate() {
         let accepted = matches!(expect, Expect::Accepted(_));
         let large = file.len() > 100_000 || matches!(expect, Expect::Accepted(text) if text.len() > 1_000_000);
-        // Large cases are slow: each is decoded stream by stream, or all at once.
+        // Large cases are slow: each is decoded either as a first stream or as all streams.
         if accepted && (long() || !large || number % 2 == 1) {
             all_streams(file, 4096, name);
         }
         let ways = [(&b""[..], 1 << 20), (b"tail", 4096), (b"BZh9", 1), (b"\x17\x72\x45\x38\x50\x90", 13)];
         for (way, (tail, most)) in ways.into_iter().enumerate() {
-            // Small pieces are slow. Each case has two of the four, one of them with large pieces.
+            // Small pieces are slow. Each case is tested in two of the four ways, one of them with large pieces.
             let chosen = long() || [number % 2, 2 + number / 2 % 2].contains(&way);
             let first = most == 4096 && (long() || !accepted || number % 2 == 0);
             if if large { first } else { chosen && (most > 100 || file.len() < 3000) } {
@@ -261,7 +261,7 @@ fn damage_and_cuts() {
     }
 }
 
-/// The crate's behaviour for empty inputs and empty buffers.
+/// Empty inputs and empty buffers have the effect that they have in the crate.
 #[test]
 fn empty_input_and_empty_buffers() {
     for most in [1, 100] {

@@ -1,5 +1,5 @@
-//! The two block decoders, the fast one and the plain one, agree on every block, right or wrong. (That the library's
-//! verdict on whole files is bzip2's, `traps`, `suites` and `properties` show.)
+//! The two block decoders, the fast one and the plain one, agree on every block, right or wrong. (`traps`, `suites`
+//! and `properties` show that the library's verdict on whole files is bzip2's.)
 
 use crate::{ours, program, reference, shapes};
 use hybz::Settings;
@@ -58,7 +58,7 @@ fn check_text(decoder: &mut Decoder, name: &str, level: u8, text: &[u8]) {
     let before = decoder.fallbacks();
     let (found, tried) = every_block(decoder, &reference::compress(level, text));
     assert!(found == text, "{name} at level {level}");
-    // The plain one counts its own blocks, too.
+    // The plain decoder counts its own blocks as fallbacks, too.
     assert_eq!(decoder.fallbacks() - before, tried, "{name} at level {level}: the fast path gave up");
 }
 

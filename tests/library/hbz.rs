@@ -33,14 +33,14 @@ fn every_shape_and_edge() {
     }
 }
 
-/// Decodes, and returns the number of jobs: one for each block that is decoded whole.
+/// Decodes, and returns the number of jobs; a block that is not decoded in stages is one job.
 fn jobs_to_decode(coded: &[u8], text: &[u8], threads: usize) -> u64 {
     let pool = Pool::builder().threads(NonZeroUsize::new(threads).unwrap()).build();
     assert!(hybz::decompress(coded, &Settings::new().pool(&pool)).unwrap() == text, "{threads} threads");
     pool.summary().stations.iter().map(|station| station.blocks + station.finished).sum()
 }
 
-/// Three stages, each with a job for every 2^19 rows; those of long blocks before the end of the stream, too.
+/// Each of three stages has a job for every 2^19 rows, also in long blocks that are not the last of their stream.
 #[test]
 fn blocks_above_16_mib_are_decoded_in_stages() {
     // All byte values are in use, so no code stands for a phrase: there are as many rows as bytes.
@@ -70,8 +70,8 @@ fn a_block_alone_is_decoded_in_stages() {
     }
 }
 
-/// The same without any station, as in the command for a small file: jobs of one stage submit those of the next on the
-/// caller's own thread.
+/// The same without a station, as the command does it for a small file: jobs of one stage submit those of the next on
+/// the caller's own thread.
 #[test]
 fn a_block_alone_is_decoded_by_the_caller() {
     let text = (shape("zeros").make)(12_000_000);
@@ -90,7 +90,7 @@ fn same_settings_same_bytes() {
     assert_ne!(first, hybz::compress(&text, &Settings::new().encoding(other_seed)).unwrap());
 }
 
-/// A block twice, with a consistent number: the index lists fewer blocks, and the error says so.
+/// The stream has a block twice, numbered consistently: the index lists fewer blocks, and the error says so.
 #[test]
 fn the_index_lists_other_blocks() {
     let text = words(100_000);
@@ -135,7 +135,7 @@ fn entry_points_far_apart() {
 #[test]
 fn bombs() {
     let bytes: Vec<u8> = (0..255).collect();
-    // Decoded by one station, by all of them, and perturbed.
+    // Blocks decoded by one station, by all stations, and perturbed.
     for (rows, len, interval) in [(9000, 255, 0), (1_100_000, 6, 0), (9000, 255, 1), (9000, 255, 1000)] {
         let phrase = &bytes[..len];
         let stream = StreamHeader { interval, ..crafted_hbz::stream(1 << 30) };
@@ -178,7 +178,7 @@ fn bombs() {
     }
 }
 
-/// The header tells that the memory does not suffice: the payload need not come.
+/// The header tells that memory does not suffice, so the block is refused even if its payload does not come.
 #[test]
 fn what_needs_too_much_is_refused_at_its_header() {
     let stream = crafted_hbz::stream(1 << 30);
@@ -195,7 +195,7 @@ fn what_needs_too_much_is_refused_at_its_header() {
     assert!(*needs > 8 << 30 && *allowed == 50 << 20);
 }
 
-/// The index of a sparse file may claim gigabytes. Its head says otherwise, or its first entries do.
+/// The index of a sparse file may claim gigabytes. Its head, or its first entries, contradict that.
 #[test]
 fn an_index_that_claims_much() {
     let good = hybz::compress(b"text", &large(1024, 0)).unwrap();
@@ -283,7 +283,7 @@ fn undamaged_blocks_can_be_listed() {
         bad[block.at as usize + 100] ^= 4;
         let error = hybz::decompress(&bad, &Settings::new()).unwrap_err();
         assert!(matches!(error, Error::Data { block, .. } if block == number as u64 + 1), "{error}");
-        // The same if the index at the end is cut off.
+        // The same holds if the index at the end is cut off.
         for cut in [0, 30] {
             let mut bad = std::io::Cursor::new(&bad[..bad.len() - cut]);
             let list = hybz::hbz::List::read(&mut bad).unwrap();

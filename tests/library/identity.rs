@@ -23,7 +23,7 @@ fn compressed(way: &str, text: &[u8], settings: &Settings) -> Vec<u8> {
 /// part of the next. (More would take ten minutes instead of one.)
 fn texts(level: u8) -> Vec<(&'static str, Vec<u8>)> {
     let full = usize::from(level) * 100_000;
-    // Level 1 and level 9 have all shapes, the others half of them, in turn.
+    // Levels 1 and 9 are tested with all shapes, the other levels with alternating halves.
     let chosen = move |at: &usize| long() || [1, 9].contains(&level) || at % 2 == usize::from(level) % 2;
     let shapes = shapes::SHAPES.iter().enumerate().filter(move |(at, _)| chosen(at)).map(move |(_, shape)| {
         let len = if level == 1 { 250_000 } else { full + 30_000 };
@@ -41,7 +41,7 @@ fn level_is_identical(level: u8) {
     for (i, (name, text)) in texts(level).into_iter().enumerate() {
         let expected = if judge { program::bzip2(level, &text) } else { reference::compress(level, &text) };
         for (j, pool) in pools.iter().enumerate() {
-            // Levels 2 to 8: two of the three numbers, in turn.
+            // Levels 2 to 8 are tested with two of the three numbers, in turn.
             if !long() && !matches!(level, 1 | 9) && (i / 2 + usize::from(level)) % 3 == j {
                 continue;
             }
@@ -59,14 +59,14 @@ fn every_level() {
 }
 
 /// Texts whose run-length coded size is near the limit of a block. libbz2 cuts such a last block differently if it
-/// knows the end while the block fills up, as in a single call; the program does not know it, and its bytes count.
+/// knows the end of the text while the block fills up, as in a single call; the program does not, and its bytes count.
 #[test]
 fn lengths_around_the_limit_of_a_block() {
     let pool = ours::pool(2);
     let settings = Settings::new().level(ours::level(1)).pool(&pool);
     for limit in [99_981, 2 * 99_981] {
         for len in limit - 3..limit + 4 {
-            // Without runs, so that run-length coding does not change the length.
+            // The text has no runs, so that run-length coding does not change its length.
             let text: Vec<u8> = (0..len).map(|i| if i % 2 == 0 { b'a' } else { (i % 89) as u8 }).collect();
             let expected = reference::compress(1, &text);
             if len == limit + 1 && program::installed_for_part("bzip2") {
@@ -79,7 +79,7 @@ fn lengths_around_the_limit_of_a_block() {
     }
 }
 
-/// A run across the limit of a block, of any length: each token of it belongs to one block as a whole.
+/// A run of any length across the limit of a block: each token of the run belongs to one block as a whole.
 #[test]
 fn runs_across_the_limit_of_a_block() {
     let pool = ours::pool(2);
@@ -98,8 +98,8 @@ fn runs_across_the_limit_of_a_block() {
     }
 }
 
-/// Every length below 300, and those at which a block gets more tables, over small and large alphabets: the smallest
-/// tables and the fewest selectors. The level only sets the memory that libbz2 takes for each.
+/// Every length below 300, and the lengths at which a block gets more tables, over small and large alphabets: the
+/// smallest tables and the fewest selectors. The level only determines how much memory libbz2 takes for each text.
 #[test]
 fn small_texts() {
     let pool = ours::pool(2);
@@ -131,7 +131,7 @@ fn real_files() {
     }
 }
 
-/// One way to pass the text gives the bytes of the `bzip2` crate.
+/// Checks that one way to pass the text gives the bytes of the `bzip2` crate.
 fn same(text: &[u8], level: u8, what: &str) {
     let settings = Settings::new().level(ours::level(level));
     let made = ours::compress(text, &settings);
@@ -203,7 +203,7 @@ fn periodic_blocks() {
     }
     same(&shapes::letters(449_990, 256).repeat(2), 9, "a doubled random half");
     for word in [2, 3, 5, 100, 1000, 300_000, 449_990] {
-        // The number of whole words for which a block has room.
+        // As many whole words as fit into a block.
         let word = shapes::letters(word, 20);
         same(&shapes::periodic(899_980 / word.len() * word.len(), &word), 9, "a full periodic block");
     }

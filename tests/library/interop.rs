@@ -1,5 +1,5 @@
-//! hybz reads the files of other programs, and they read hybz's files. (`identity` shows that hybz's bytes are
-//! bzip2's, and `decode` that it reads them.)
+//! hybz reads the files of other programs, and they read hybz's files. (`identity` shows that hybz writes bzip2's
+//! bytes, and `decode` that hybz reads them.)
 
 use crate::{ours, program, shapes};
 use hybz::Settings;
@@ -12,7 +12,7 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
     texts
 }
 
-/// `program` compresses with `arguments`, and hybz decompresses. Returns early if `program` is not installed.
+/// Checks that hybz decompresses `program`'s files. Returns early if `program` is not installed.
 fn reads(program: &str, arguments: &[&str]) {
     if !program::installed(program) {
         return;
@@ -32,7 +32,7 @@ fn reads(program: &str, arguments: &[&str]) {
     }
 }
 
-/// hybz compresses, and `program` decompresses with `arguments`.
+/// Checks that `program`, called with `arguments`, decompresses what hybz compresses.
 fn is_read_by(program: &str, arguments: &[&str]) {
     if !program::installed(program) {
         return;

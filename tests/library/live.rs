@@ -1,5 +1,5 @@
-//! Readers of live pipes: the text of every stream that has ended comes out, although the other side sends nothing more
-//! before it has an answer.
+//! Readers of live pipes: the text of every stream that has ended comes out, although the other side sends nothing
+//! more until it gets an answer.
 
 use crate::{ours, shapes};
 use hybz::{LargeBlocks, Level, Pool, Settings, bufread, read};
@@ -84,7 +84,7 @@ fn whatever_follows_a_stream() {
     converse(&[(garbage, one)], |pipe| Box::new(read::MultiBzDecoder::new(pipe)));
 }
 
-/// One byte at a time, every read is a pause.
+/// Each read gives one byte, as if the input paused after every byte.
 #[test]
 fn bytes_that_come_one_by_one() {
     let (one, two) = (shapes::words(3000), shapes::words(500));

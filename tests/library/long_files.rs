@@ -1,4 +1,4 @@
-//! Long files, read by several threads: the same bytes as through a pipe, and errors at their places.
+//! Long files that several threads read give the same bytes as through a pipe, and errors at the right places.
 
 use crate::{shapes, through};
 use hybz::flow::{Source, Task};
@@ -34,8 +34,8 @@ impl ReadAt for File {
 fn through(task: Task, file: File, from: u64, readers: usize) -> (Vec<u8>, Result<StreamSummary, Error>) {
     let mut pool = Pool::builder().threads(NonZeroUsize::new(2).unwrap()).readers(readers);
     if readers > 2 {
-        // An accelerator that is to start with the first block, and cannot: the other readers then start in the middle
-        // of the file.
+        // An accelerator that should start with the first block, but cannot: the other readers then start in the
+        // middle of the file.
         pool = pool.station(Accepts::Only(&[ENCODE, DECODE]), || Err("no such device".to_owned()));
     }
     through::one(&pool.build(), task, Verify::Off, Source::File(Arc::new(file), from))
@@ -79,7 +79,7 @@ fn a_file_that_cannot_be_read_to_its_end() {
     }
 }
 
-/// A long compressed file of many streams, with bytes after it; the number of bytes before it; and its text.
+/// A long file of many streams, with bytes before and after them; the number of bytes before; and the text.
 fn coded() -> (Vec<u8>, usize, Vec<u8>) {
     let text = (shapes::shape("random").make)(2_200_000);
     let stream = hybz::compress(&text, &Settings::new()).unwrap();
@@ -90,7 +90,7 @@ fn coded() -> (Vec<u8>, usize, Vec<u8>) {
 #[test]
 fn several_readers_of_a_compressed_file() {
     let (coded, from, text) = coded();
-    // Two readers are also those of the damaged file below.
+    // Two readers are tested with the damaged file below.
     for readers in [1, 5] {
         let file = File { text: coded.clone(), broken_from: u64::MAX };
         let task = Task::Decompress { formats: Formats::All, trailing_garbage: true };

@@ -48,7 +48,7 @@ fn lz4(flags: &[&str], input: &[u8]) -> Option<(bool, Vec<u8>)> {
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {
-        // It may end before it has read everything.
+        // Errors do not matter: `lz4` may end before it has read everything.
         let _ = stdin.write_all(&input);
     });
     let output = child.wait_with_output().unwrap();
@@ -56,7 +56,7 @@ fn lz4(flags: &[&str], input: &[u8]) -> Option<(bool, Vec<u8>)> {
     Some((output.status.success(), output.stdout))
 }
 
-/// The damage that the error is about.
+/// The damage that the error reports.
 fn flaw(error: &Error) -> Option<Flaw> {
     match error {
         Error::Data { damage, .. } => Some(damage.flaw()),
@@ -103,7 +103,7 @@ fn what_lz4_writes() {
     }
 }
 
-/// The length in the header is one less, and the header's checksum is right.
+/// The length in the header is too small by one, and the header's checksum is right.
 #[test]
 fn a_wrong_text_length() {
     let text = shapes::words(300_000);
@@ -161,13 +161,13 @@ fn legacy_frames_of_any_length() {
     }
 }
 
-/// Frames of all kinds one after the other, and skippable ones between them; cut into any pieces.
+/// Frames of all kinds one after the other, with skippable ones between them, read in pieces of any size.
 #[test]
 fn many_frames() {
     let text = shapes::words(100_000);
     let mut coded = b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec();
     let mut all = Vec::new();
-    // lz4 1.9.4 loses its place after frames with checksums of blocks and without one of the text: it reads only the
+    // lz4 1.9.4 loses its place after frames that have checksums of blocks but none of the text: it reads only the
     // first of two such frames that it wrote itself (`-B4 -BX --no-frame-crc`). It is not run on such frames.
     let (mut for_lz4, mut read_by_lz4) = (coded.clone(), Vec::new());
     let frames = infos(100_000).into_iter().map(|info| by_flex(&text, info));
@@ -197,14 +197,14 @@ fn many_frames() {
     }
     // Only skippable frames: no text, as for lz4.
     assert!(decompress(&coded[..11]).unwrap().is_empty());
-    // And other data after them, as in files of parallel zstd.
+    // Skippable frames and other data after them, as in files of parallel zstd.
     let other = [&coded[..11], &[0x28, 0xb5, 0x2f, 0xfd, 4, 0, 1, 0, 0]].concat();
     for settings in [Settings::new(), Settings::new().trailing_garbage(false)] {
         assert!(matches!(hybz::decompress(&other, &settings), Err(hybz::Error::NotBzip2)));
     }
 }
 
-/// A decoder of the first frame, of several blocks, leaves the bytes after it.
+/// A decoder of a single frame, of several blocks, does not consume the bytes after the frame.
 #[test]
 fn the_first_frame() {
     let text = shapes::words(700_000);
@@ -265,7 +265,7 @@ fn headers_that_are_refused() {
     }
 }
 
-/// Legacy frames end where their bytes end, or where a magic follows; lz4's result for each of these is in brackets.
+/// Legacy frames end where their bytes end, or where a magic follows; lz4's result for each input is in brackets.
 #[test]
 fn legacy_frames() {
     let magic = b"\x02\x21\x4c\x18";
@@ -289,8 +289,8 @@ fn legacy_frames() {
     }
 }
 
-/// Small files, cut everywhere and with each bit flipped. hybz refuses whatever lz4 refuses, except that bytes after
-/// the last frame are garbage for hybz and an error for lz4.
+/// Small files, cut at every byte, and with each bit flipped. hybz refuses whatever lz4 refuses, except that bytes
+/// after the last frame are garbage for hybz and an error for lz4.
 #[test]
 fn damage() {
     let text = shapes::words(800);
@@ -328,7 +328,7 @@ fn damage() {
     }
 }
 
-/// False lengths take no memory and no time.
+/// False lengths cost no memory and no time.
 #[test]
 fn hostile_lengths() {
     let header = &compress(b"", Frame::new())[..7];
@@ -338,7 +338,7 @@ fn hostile_lengths() {
     );
     assert!(matches!(flaw(&with(&[1, 0, 1, 0]).unwrap_err()), Some(Flaw::Lz4Length { len: 65_537, .. })));
     assert!(matches!(with(&[0, 0, 1, 0]), Err(Error::Truncated { .. })));
-    // A block of many lengths of 255, which is more text than a block has.
+    // A match whose length has 508 bytes of 255: more text than a block may have.
     let bomb = [&[0x01, 0x02, 0, 0][..], &[0x1f, b'a', 1, 0], &[255; 508], &[0x00]].concat();
     assert!(matches!(flaw(&with(&bomb).unwrap_err()), Some(Flaw::Lz4Block)));
     // A million blocks without text.
@@ -382,7 +382,7 @@ fn lengths_that_are_stated() {
     let stated = compress(&text, Frame::new().text_len(3_000_000));
     let unknown = compress(&text, Frame::new());
     assert_eq!(stated.len(), unknown.len() + 8);
-    // As `lz4 -B4` of version 1.9.4 writes it.
+    // These are the bytes that `lz4 -B4` of version 1.9.4 writes.
     assert!(stated[4] == 0x6c && unknown.starts_with(&[0x04, 0x22, 0x4d, 0x18, 0x64, 0x40, 0xa7]));
     for other in [2_999_999, 3_000_001, 1] {
         let error = hybz::compress(&text, &Settings::new().encoding(Frame::new().text_len(other))).unwrap_err();

@@ -33,7 +33,7 @@ proptest! {
     }
 }
 
-/// Many files, some of them of other formats and some damaged, at once and one after the other.
+/// Many files, some of other formats and some damaged, all at once and one after the other.
 #[test]
 fn many_files_in_one_queue() {
     let header = Header { max_bits: 16, block_mode: true };
@@ -88,7 +88,7 @@ fn under_bzip2s_names() {
         assert_eq!(hybz::decompress(file, &Settings::new()).unwrap(), b"text");
         assert!(matches!(hybz::decompress(file, &only), Err(Error::NotBzip2)));
     }
-    // Data after a stream are then garbage, whatever they are.
+    // With only bzip2 accepted, data after a stream are garbage, whatever they are.
     for file in [&hbz, &z] {
         assert_eq!(hybz::decompress(&[&bzip2[..], file].concat(), &only).unwrap(), b"text");
     }

@@ -1,7 +1,7 @@
 //! The library's tests, one module for each subject, in one binary, because linking is most of the cost of a small
 //! test.
 //!
-//! Tests that need a process of their own are separate: `bounds` and `hostile` measure the memory of their process,
+//! Tests that need a separate process are other binaries: `bounds` and `hostile` measure the memory of their process,
 //! `fork` forks, `matrix` and `command` run the command.
 
 #[path = "../crafted_hbz/mod.rs"]

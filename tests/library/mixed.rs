@@ -10,7 +10,7 @@ fn hbz_settings() -> Settings {
     Settings::new().encoding(LargeBlocks::try_new(50_000).unwrap())
 }
 
-/// Decodes in every way: in one call, read, read in small pieces, written in small pieces.
+/// Decodes in every way: in one call, by reading, by reading small pieces, and by writing small pieces.
 fn every_way(file: &[u8], settings: &Settings) -> Vec<Result<Vec<u8>, String>> {
     let whole = hybz::decompress(file, settings).map_err(|error| error.to_string());
     let mut ways = vec![whole];
@@ -49,7 +49,7 @@ fn streams_of_both_formats() {
         let summary = decoder.summary();
         assert_eq!((summary.streams, summary.bytes_in), (streams, file.len() as u64), "{round}");
         assert_eq!(summary.trailing_garbage, None);
-        // Trailing garbage is accepted only after the last stream.
+        // Garbage is accepted only after the last stream.
         let len = file.len() as u64;
         file.extend(b"garbage");
         assert!(hybz::decompress(&file, &Settings::new()).unwrap() == text);
@@ -79,7 +79,7 @@ fn damage_after_another_format() {
     }
 }
 
-/// A second stream that ends inside its magic is one that was cut; the list says so too.
+/// A second stream that ends inside its magic is reported as cut, also by the list of blocks.
 #[test]
 fn a_second_magic_that_is_cut() {
     let text = words(60_000);
@@ -90,7 +90,7 @@ fn a_second_magic_that_is_cut() {
         for len in 1..=8 {
             for magic in magics.into_iter().filter(|magic| len <= magic.len()) {
                 let file = [&first[..], &magic[..len]].concat();
-                // bzip2 treats this as garbage, and one to three bytes may well be.
+                // bzip2 treats this as garbage, which one to three bytes may well be.
                 let ignored = first == &bzip2 && magic == magics[0] && len < 4;
                 let ways = every_way(&file, &Settings::new());
                 assert!(ways.iter().all(|way| way.is_ok() == ignored && *way == ways[0]), "{len}: {:?}", ways[0]);

@@ -26,7 +26,7 @@ fn streams() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     })
 }
 
-/// The size of pieces, which are cut once more: so they are of two sizes.
+/// A size of pieces. Tests cut by one size and then by another, which gives pieces of two sizes.
 fn piece() -> impl Strategy<Value = usize> {
     prop_oneof![1..4usize, 1..300usize, 1..70_000usize]
 }
@@ -50,13 +50,13 @@ fn same_verdict(file: &[u8], truth: &[u8], chunk: usize) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// Every length around the end of each stream, and every loss of bytes there.
+/// Files cut at every length around the end of each stream, and files that lost some bytes there.
 #[test]
 fn cuts_around_ends_of_streams_get_the_verdict_of_bzip2() {
     let parts =
         [(2, words(300)), (1, vec![]), (5, random(500)), (9, vec![b'x'; 9000]), (1, words(9)), (1, words(110_000))];
     let streams: Vec<_> = parts.iter().map(|(level, text)| reference::compress(*level, text)).collect();
-    // The last stream has two blocks: it is only made shorter.
+    // The last stream has two blocks, and only its end is cut off.
     let (file, short, text) = (streams.concat(), streams[..5].concat(), parts.map(|(_, text)| text).concat());
     let mut end = 0;
     for stream in streams {

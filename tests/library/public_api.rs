@@ -1,5 +1,5 @@
-//! The public API of the library is the one in `public_api.txt`: a change of the API also changes that file, where a
-//! reviewer sees it. `HYBZ_BLESS=1 cargo test --test library public_api` rewrites the file.
+//! `public_api.txt` has the public API of the library: a change of the API must change that file, where a reviewer
+//! sees it. `HYBZ_BLESS=1 cargo test --test library public_api` rewrites the file.
 //!
 //! rustdoc's JSON knows the API. Its format is unstable, so this test asks a stable rustdoc for it with
 //! `RUSTC_BOOTSTRAP=1`, and is skipped if the format is not the one that the crate `public-api` was tried with.
@@ -17,8 +17,8 @@ const FORMAT: u64 = 57;
 
 /// rustdoc's JSON for the library without the features of the command, hidden items included; `None` without a cargo.
 fn rustdoc() -> Option<Value> {
-    // The folder of the build, whose build scripts have run: in one of its own, the C sources of dependencies were
-    // compiled again (23 s of CPU in place of 8).
+    // The folder of the build, whose build scripts have run: in a separate folder, the C sources of dependencies were
+    // compiled again (23 s of CPU instead of 8).
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is inside the folder of the build");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -32,7 +32,7 @@ fn rustdoc() -> Option<Value> {
     Some(serde_json::from_slice(&json).expect("rustdoc writes JSON"))
 }
 
-/// Takes `#[doc(hidden)]` items out of the lists of the modules, types and traits that hold them.
+/// Removes `#[doc(hidden)]` items from the lists of the modules, types and traits that hold them.
 ///
 /// rustdoc can leave them out itself, but then also leaves out public items that are re-exported from hidden modules.
 fn strip_hidden(rustdoc: &mut Value) {

@@ -1,4 +1,4 @@
-//! The decoder and the encoder without a pool, against those with one.
+//! Compares the decoder and the encoder without a pool with those that use one.
 
 use crate::crafted::cases;
 use crate::ours;
@@ -7,7 +7,7 @@ use hybz::push::{Block, BlockDecoder, Decoder, Encoder, find_block};
 use hybz::{Error, Settings};
 use hybz_testkit::rounds;
 
-/// Decodes a file that is pushed in pieces. Returns all text, and the error.
+/// Decodes a file that is pushed in pieces. Returns all text, and the error if there is one.
 fn decode(file: &[u8], piece: usize) -> (Vec<u8>, Result<(), String>) {
     let (mut decoder, mut text) = (Decoder::new(), Vec::new());
     let mut take = |decoder: &mut Decoder| -> Result<(), Error> {
@@ -30,7 +30,7 @@ fn decode(file: &[u8], piece: usize) -> (Vec<u8>, Result<(), String>) {
     (text, result)
 }
 
-/// What the pool's decoder of `.bz2` says to a file.
+/// The text and the verdict of the pool's `.bz2` decoder for a file.
 fn by_pool(file: &[u8]) -> (Vec<u8>, Result<(), String>) {
     use hybz::write::MultiBzDecoder;
     use std::io::Write;
@@ -121,7 +121,7 @@ fn blocks_one_by_one() {
     assert!(found == text);
     assert!(chain.text().expect("the CRC of the stream is right").is_none());
     assert_eq!((chain.next_block(), chain.is_complete()), (None, true));
-    // The level is that of the block's stream, also where another stream ends before it.
+    // The level is that of the block's own stream, also if another stream ends before it.
     let first = ours::compress(b"text", &Settings::new());
     let both = [&first[..], &file].concat();
     let mut chain = Decoder::new();

@@ -1,5 +1,5 @@
-//! Readers and writers whose inner reader or writer fails: the returned errors are right, nothing is lost, and damage
-//! is never taken for an end.
+//! Readers and writers whose inner reader or writer fails: the returned errors are right, no bytes are lost, and
+//! damage is never taken for an end.
 
 use crate::shapes;
 use hybz::{Error, LargeBlocks, Level, Pool, Settings};
@@ -19,7 +19,7 @@ const KINDS: [ErrorKind; 6] = [
     ErrorKind::UnexpectedEof, // this is no end, either, if the inner reader says so and then has more
 ];
 
-/// Fails at every `every`-th call (0: never) with `kind`, and moves at most `most` bytes in the other calls.
+/// Every `every`-th call (0: none) fails with `kind`; all other calls move at most `most` bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Faults {
     pub every: usize,
@@ -46,7 +46,7 @@ impl Faults {
     }
 }
 
-/// Reads and shows bytes, with faults.
+/// A reader of these bytes, with faults.
 #[derive(Clone)]
 pub struct FaultyReader<'a>(pub &'a [u8], pub Faults);
 
@@ -67,7 +67,7 @@ impl Read for FaultyReader<'_> {
     }
 }
 
-/// Takes bytes, with faults when writing and when flushing. `WriteZero`: it takes nothing, and says no more.
+/// A writer with faults, also when flushing. With `WriteZero`, a failing write takes nothing and returns 0.
 struct FaultyWriter(Vec<u8>, Faults);
 
 impl Write for FaultyWriter {
@@ -103,7 +103,7 @@ fn read_on(mut reader: impl Read, piece: usize, kind: ErrorKind) -> (Vec<u8>, us
     }
 }
 
-/// Calls until there is no error of this kind. Adds the number of errors to `errors`.
+/// Repeats a call until it returns no error of this kind. Adds the number of errors to `errors`.
 fn insist<T>(errors: &mut usize, kind: ErrorKind, mut call: impl FnMut() -> io::Result<T>) -> T {
     loop {
         match call() {
@@ -156,7 +156,7 @@ fn readers_go_on_after_errors_of_the_inner_reader() {
     }
 }
 
-/// All that was read before the error comes out before it.
+/// All that was read before an error comes out before the error.
 #[test]
 fn an_error_comes_after_what_was_read_before_it() {
     let (text, settings) = samples().swap_remove(0);
@@ -171,12 +171,12 @@ fn an_error_comes_after_what_was_read_before_it() {
         }
     }
     for kind in [ErrorKind::WouldBlock, ErrorKind::ConnectionReset] {
-        // The stream without its end: the scanner may keep the last block.
+        // The stream lacks its end, so the scanner may keep the last block.
         let mut decoder = hybz::read::MultiBzDecoder::with_settings(ThenError(&coded, kind), &settings);
         let mut out = Vec::new();
         assert_eq!(decoder.read_to_end(&mut out).unwrap_err().kind(), kind);
         assert!(out == text);
-        // Blocks of 100,000 bytes: two are whole.
+        // Blocks have 100,000 bytes, so two blocks are whole.
         let mut encoder = hybz::read::BzEncoder::with_settings(ThenError(&text, kind), &settings);
         let mut out = Vec::new();
         assert_eq!(encoder.read_to_end(&mut out).unwrap_err().kind(), kind);
@@ -224,7 +224,7 @@ fn damage_is_returned_again_and_again() {
     }
 }
 
-/// The same kind and text, and hybz's own error inside.
+/// Checks that both errors have the same kind and text, and hybz's own error inside.
 fn same(one: &io::Error, other: &io::Error) {
     assert_eq!((one.kind(), one.to_string()), (other.kind(), other.to_string()));
     assert!(matches!(one.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof), "{one}");
@@ -273,7 +273,7 @@ fn writers_go_on_after_errors_of_the_inner_writer() {
     }
 }
 
-/// `flush`, too, resumes at its place.
+/// `flush`, too, continues where an error interrupted it.
 #[test]
 fn flushes_go_on() {
     let (text, settings) = samples().swap_remove(0);
@@ -328,7 +328,7 @@ fn nothing_is_taken_after_the_end() {
     assert_eq!(decoder.total_in(), coded.len() as u64);
     assert!(decoder.finish().unwrap() == text);
 
-    // The same if the inner writer has not taken all of it yet.
+    // The same if the inner writer has not taken the whole stream yet.
     let faults = Faults { every: 2, kind: ErrorKind::WouldBlock, most: 10, calls: 0 };
     let mut encoder = hybz::write::BzEncoder::with_settings(FaultyWriter(Vec::new(), faults), &settings);
     encoder.write_all(b"text").unwrap();
@@ -391,7 +391,7 @@ fn cancelled() {
     let mut encoder = hybz::write::BzEncoder::with_settings(Vec::new(), &settings);
     encoder.write_all(&text).unwrap();
     let out = encoder.cancel();
-    // The single core has had no time for all of them; completing the stream would have waited for them.
+    // The single core has had no time for all blocks; completing the stream would have waited for them.
     assert!(done() < 60, "{} blocks", done());
     let coded = hybz::compress(&text, &settings).unwrap();
     assert!(coded.starts_with(&out) && out.len() < coded.len());

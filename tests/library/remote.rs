@@ -1,4 +1,4 @@
-//! Text of a `.bz2` on a server: exactly the bytes of the blocks with that text are fetched.
+//! To read text of a `.bz2` on a server, exactly the bytes of the blocks with that text are fetched.
 
 #[path = "../../examples/remote.rs"]
 #[allow(clippy::duplicate_mod)]
@@ -35,7 +35,7 @@ fn exactly_the_blocks_bytes() {
         let pieces: Vec<_> = plan.ranges().iter().map(|range| get(server, "file", Some(range)).unwrap()).collect();
         let expected = &text[from.min(len) as usize..to.min(len).max(from.min(len)) as usize];
         assert!(plan.decode(&pieces, &settings).unwrap() == expected, "{from}..{to}");
-        // Every byte with a bit of a wanted block, once.
+        // Every byte that has a bit of a wanted block is fetched once.
         let wanted =
             blocks.iter().filter(|block| block.text_offset < to.min(len) && from < block.text_offset + block.text_len);
         let wanted = wanted.filter(|_| from < to);

@@ -1,5 +1,5 @@
-//! `hybz::seek::SplitReader`: the parts of a file, each read by itself and without an index, are its text, whatever
-//! lies in the data of its blocks.
+//! `hybz::seek::SplitReader`: the parts of a file, each read by itself and without an index, make up its text,
+//! whatever lies in the data of its blocks.
 
 use crate::crafted::bits::Bits;
 use crate::crafted::block::{BLOCK_MAGIC, Block, END_MAGIC, Table};
@@ -25,7 +25,7 @@ fn parts(file: &Arc<dyn ReadAt>, count: u64, lines: bool) -> Vec<io::Result<Vec<
     (0..count).map(|number| part(file, SplitReader::bytes_of_part(number, count, file.len()), lines)).collect()
 }
 
-/// The parts are the text, and with `lines` each of them has whole lines.
+/// Checks that the parts make up the text, and with `lines` that each part has whole lines.
 fn check(name: &str, file: &Arc<dyn ReadAt>, text: &[u8], count: u64) {
     for lines in [false, true] {
         let parts: Vec<_> = parts(file, count, lines)
@@ -39,9 +39,9 @@ fn check(name: &str, file: &Arc<dyn ReadAt>, text: &[u8], count: u64) {
     }
 }
 
-/// A small block that ends with eight ones: a carrier may share this end.
+/// A small block that ends with eight ones, with which its carrier may end, too.
 fn block_ending_in_ones(rng: &mut Rng) -> Block {
-    // Seven bytes, and no runs: their count would be an eighth.
+    // Seven byte values and no runs, whose counts would be an eighth value.
     let mut text = b"abcdef\n".to_vec();
     (0..20 + rng.below(60)).for_each(|_| {
         let last = text.last().and_then(|last| b"abcdef\n".iter().position(|byte| byte == last)).unwrap_or(0);
@@ -52,7 +52,7 @@ fn block_ending_in_ones(rng: &mut Rng) -> Block {
     block.tables(vec![table.clone(), table])
 }
 
-/// A part of a stream, such as may lie in the data of a block.
+/// A part of a stream, to be put into the data of a block.
 fn payload(rng: &mut Rng) -> Bits {
     let block = |rng: &mut Rng| Block::of_text(&words(rng.below(1000) as u64, 5 + rng.below(60)));
     let mut bits = Bits::new();
@@ -76,13 +76,13 @@ fn payload(rng: &mut Rng) -> Bits {
             bits.extend(&block(rng).bits());
             bits.push(END_MAGIC, 48);
         }
-        // Blocks within the data of a block within the data of a block.
+        // A block whose data contain a block, for the data of another block.
         _ => bits.extend(&carrier(rng, 0).map_or_else(|| block(rng).bits(), |carrier| carrier.bits())),
     }
     bits
 }
 
-/// A block with something in its data that looks like blocks or streams.
+/// A block whose data contain something that looks like blocks or streams.
 fn carrier(rng: &mut Rng, grid: usize) -> Option<Block> {
     let payload = payload(rng);
     let ending = (8 - payload.len() % 8) % 8;
@@ -151,7 +151,7 @@ fn parts_of_hostile_files_are_their_text() {
 /// A file with one wrong bit: each part is unchanged, or an error, and at least one part is an error if the file is
 /// bad.
 ///
-/// If the true block across a cut is damaged, and good blocks lie in the data of it, the next part takes these for the
+/// If the true block across a cut is damaged and has good blocks in its data, the next part takes these for the
 /// file's. For hostile files, only the second statement is therefore checked.
 #[test]
 fn damage_is_an_error_of_a_part() {
@@ -174,7 +174,7 @@ fn damage_is_an_error_of_a_part() {
         let name = format!("case {case}, bit {bit} of {}, {count} parts, {failed:?}", file.len() * 8);
         match whole {
             Ok(whole) => assert!(!failed.is_empty() || all == whole, "{name}"),
-            // No part has the whole stream.
+            // No part has the whole stream, so none can check its CRC.
             Err(Error::Data { damage, .. }) if matches!(damage.flaw(), hybz::internals::Flaw::StreamCrc { .. }) => {
                 assert!(!failed.is_empty() || all == text, "{name}");
             }
@@ -195,8 +195,8 @@ fn damage_is_an_error_of_a_part() {
     assert!(own > cases() / 10, "{own}");
 }
 
-/// Every trap: parts of a good file are its text, and a bad file is not good in parts. (Except by a wrong CRC or level
-/// of a stream, if no part has both its beginning and its end.)
+/// Every trap: parts of a good file make up its text, and a part of a bad file fails. (A wrong CRC or level of a
+/// stream is found only by a part that has both the stream's beginning and its end.)
 #[test]
 fn traps() {
     let mut refused = 0;
@@ -206,13 +206,13 @@ fn traps() {
         let counts: &[u64] = match (is_long, long()) {
             (true, _) => &[3],
             (false, true) => &[1, 3, 20],
-            // A good file as one part says nothing new.
+            // Reading a good file as one part shows nothing new.
             (false, false) if matches!(case.expect, Expect::Accepted(_)) => &[7],
             (false, false) => &[1, 7],
         };
         for &count in counts {
             match &case.expect {
-                // A block in garbage, which other parts could take for a block of the file.
+                // The garbage contains a block, which other parts could take for a block of the file.
                 Expect::Accepted(_) if count > 1 && in_garbage(&file, count) => refused += 1,
                 Expect::Accepted(text) => check(&case.name, &file, text, count),
                 Expect::Refused { .. } if count == 1 => {
@@ -231,7 +231,7 @@ fn in_garbage(file: &Arc<dyn ReadAt>, count: u64) -> bool {
     parts(file, count, false).into_iter().any(|part| part.is_err_and(is_garbage))
 }
 
-/// Parts at every byte of small files, as schedulers choose them.
+/// Small files cut into parts at every byte, as schedulers may cut.
 #[test]
 fn every_cut() {
     let two = |text: &[u8]| [Stream::single(Block::of_text(text)).bytes(), Stream::of(9, vec![]).bytes()].concat();

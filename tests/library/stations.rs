@@ -1,5 +1,5 @@
-//! Stations that are slow, fail, panic, shuffle, keep silent, retire or call good blocks bad: the bytes and the errors
-//! stay the same, there is no deadlock, and the work that others had to do for them is counted.
+//! Stations that are slow, fail, panic, shuffle, keep silent, retire or report good blocks as bad: the bytes and the
+//! errors stay the same, there is no deadlock, and the work that others had to do for them is counted.
 
 mod squares;
 
@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Does jobs and answers as `fault` prescribes. (The types do not allow completing another task than the given one.)
+/// Does jobs and answers as `fault` prescribes. (The types do not allow a job to be completed with another's result.)
 fn one() -> One {
     let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
     Box::new(move |job, fault| {
@@ -36,7 +36,7 @@ fn one() -> One {
     })
 }
 
-/// Adds a fake to a pool.
+/// Adds a fake station to a pool.
 fn with_fake(builder: PoolBuilder, fault: Fault, most: usize, jobs: &Arc<AtomicUsize>) -> PoolBuilder {
     faults::with_fake(builder, Accepts::Everything, (fault, most), jobs, one)
 }
@@ -69,7 +69,7 @@ fn settings(pool: &Pool) -> Settings {
     Settings::new().level(Level::FASTEST).pool(pool)
 }
 
-/// Both directions, in all three ways, give the right bytes with such a pool.
+/// Checks that both directions, in all three ways, give the right bytes with such a pool.
 fn survives(fault: Fault, most: usize, company: Company) {
     watched(format!("{fault:?}, batches of {most}, {company:?}"), move || {
         let (text, file) = sample();
@@ -81,7 +81,7 @@ fn survives(fault: Fault, most: usize, company: Company) {
         let (verdict, out) = ours::decompress_written(file, 50_000, &settings(&pool));
         assert_eq!(verdict, Ok(()));
         assert!(out == *text, "decompressed");
-        // The same pool again: a station's earlier faults must not matter.
+        // The same pool is used again: a station's earlier faults must not matter.
         assert!(ours::compress_read(&text[..], 1 << 16, &settings(&pool)) == *file, "compressed by the same pool");
         let (verdict, out) = ours::decompress_read(&file[..], 1 << 16, &settings(&pool));
         assert_eq!(verdict, Ok(()));
@@ -111,7 +111,7 @@ fn a_fault_at_every_job() {
     }
 }
 
-/// Stations that cannot be had, none, those of one direction only, and many more than blocks or cores.
+/// Pools whose stations cannot start, have one direction or outnumber blocks and cores, and pools without any.
 #[test]
 fn odd_pools() {
     quiet();
@@ -176,7 +176,7 @@ fn many_streams_at_once() {
     }
 }
 
-/// The CPU codec does the work that a station does not, and it is counted as that station's.
+/// The CPU codec does the work that a station fails to do; it is counted as a fallback of that station.
 #[test]
 fn fallbacks_are_counted() {
     quiet();

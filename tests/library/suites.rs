@@ -30,8 +30,7 @@ fn hybz_and_bzip2_agree_on_every_file() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// If blocks go to the GPUs, and to a core only if a GPU declines them, every file gets the same verdict as from the
-/// cores.
+/// If cores get only the blocks that GPUs decline, every file gets the same verdict as from the cores alone.
 #[test]
 fn the_suites_on_gpus() {
     use hybz::schedule::Accepts;

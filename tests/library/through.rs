@@ -27,7 +27,7 @@ pub struct Collected {
     pub streams: Vec<StreamInfo>,
     /// Records an index of a single input.
     pub recorder: Option<Recorder>,
-    /// Every output of this number cannot be opened; 0: all can.
+    /// One of this many outputs cannot be opened; 0: all outputs can be.
     pub skips: usize,
     pub begun: usize,
 }

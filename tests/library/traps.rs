@@ -51,12 +51,12 @@ fn the_bzip2_crate_says_what_bzip2_does() {
     });
 }
 
-/// hybz agrees on every case, whether it gets the whole file in one call, or `chunk` bytes at a time through a decoder
-/// that is written to. The scanner also sees `chunk` bytes at a time.
+/// Checks that hybz agrees on every case, whether it gets the whole file in one call, or `chunk` bytes at a time by
+/// writes to a decoder. The scanner also sees `chunk` bytes at a time.
 fn hybz_agrees(chunk: usize) {
     let pool = ours::pool(2);
     let settings = hybz::Settings::new().pool(&pool).scan_chunk(chunk);
-    // Every file in pieces of 1 and of 64 bytes; the sizes between them on files that these do not make slow.
+    // Every file is tested in pieces of 1 and of 64 bytes; files that are not slow also with the sizes between.
     let is_usual = |case: &Case| !(2..64).contains(&chunk) || case.file.len() < 5000;
     each(|case| {
         if !long() && !is_usual(case) {
@@ -114,7 +114,7 @@ fn hybz_agrees_with_all_in_one_queue() {
     }
 }
 
-/// The same if blocks go to the GPUs, and to a core only if a GPU declines them.
+/// The same if cores get only the blocks that GPUs decline.
 #[test]
 fn hybz_agrees_on_gpus() {
     use hybz::schedule::Accepts;
@@ -166,7 +166,7 @@ fn false_magics_before_much_more() {
     let settings = hybz::Settings::new().pool(&pool);
     let noise = crafted::noise(7, 800_000);
     let more = ours::compress(&noise, &settings);
-    // 72 MB after the first, 24 MB after each of the others: 90 streams after all three took 10 seconds of CPU more.
+    // 72 MB after the first, 24 MB after each other case: 90 streams after all three took 10 seconds of CPU more.
     let names = [("falsemagic-block-200", 90), ("nested-valid-block-40", 30), ("falsemagic-block-in-selectors", 30)];
     for (name, after) in names {
         let case = table().iter().find(|case| case.name == name).expect("a case of this name");

@@ -88,7 +88,7 @@ fn one_of_many_blocks() {
     }
 }
 
-/// A thousand small blocks, each ended by a flush; each time another bit of another block is wrong.
+/// A thousand small blocks, each ended by a flush; each time a different bit of a different block is wrong.
 #[test]
 fn any_bit_of_one_of_a_thousand() {
     let bytes = text(300_000);
@@ -103,7 +103,7 @@ fn any_bit_of_one_of_a_thousand() {
     let settings = Settings::new().level(Level::FASTEST).verify(Verify::All);
     let right = write(&Settings::new().level(Level::FASTEST));
     assert_eq!(hybz::decompress(&right, &Settings::new()).expect("a right file"), bytes);
-    // Magic, CRC, mark, origin, symbols, selectors, tables, codes, end.
+    // These bits lie in magic, CRC, mark, origin, symbols, selectors, tables, codes and end.
     for (n, bit) in [0, 47, 48, 79, 80, 81, 104, 105, 121, 200, 240, 300, 500, 700, -30, -2, -1].into_iter().enumerate()
     {
         let team = Arc::default();
@@ -162,8 +162,8 @@ fn wrong_once_and_no_more() {
     }
 }
 
-/// With four cores, one that coded a block wrong gets no more work. With two, it restarts with a fresh codec:
-/// verification needs a second core.
+/// With four cores, a core that coded a block wrong gets no more work. With two, it restarts with a fresh codec,
+/// because verification needs a second core.
 #[test]
 fn a_core_that_was_wrong() {
     let bytes = text(99_981 * 60);
@@ -180,7 +180,7 @@ fn a_core_that_was_wrong() {
         let (out, summary) = fastest(&pool, Verify::All, &bytes);
         assert!(out == reference::compress(1, &bytes));
         let coded = team.coded.load(Relaxed);
-        // The core may have been slow, and have had no block.
+        // If the core was slow, it may have coded no block.
         if summary.expect("all is right").recoded_blocks == 1 {
             let retired = pool.summary().stations.iter().filter(|station| station.retired.is_some()).count();
             assert!(coded < 30 && retired == retires, "{coded} blocks, {retired} retired of 1 and {others}");
@@ -188,7 +188,7 @@ fn a_core_that_was_wrong() {
     }
 }
 
-/// A core with a faulty decoder calls right blocks wrong: that core is blamed, and not the cores that coded them.
+/// A core with a faulty decoder reports right blocks as wrong: that core is blamed, and not the cores that coded them.
 #[test]
 fn a_core_that_calls_right_blocks_wrong() {
     let bytes = text(99_981 * 40);
@@ -208,7 +208,7 @@ fn a_core_that_calls_right_blocks_wrong() {
                 let reason = station.failure.as_deref().unwrap_or_default();
                 assert!(reason.starts_with("a block that it called wrong was right: "), "{reason}");
             });
-            // The core may have been slow, and have verified nothing.
+            // If the core was slow, it may have verified nothing.
             wrong.len() == 1
         });
         assert!(blamed, "{task:?}: it never verified a block");
@@ -234,8 +234,8 @@ impl Station for Passer {
     }
 }
 
-/// The only core calls a right block wrong that it has coded itself, completely or after an accelerator's part. It
-/// alone is blamed, and once. It starts with fresh state before the block is coded again, so the block is not lost.
+/// The only core reports a right block as wrong that it has coded, completely or after an accelerator's part. It alone
+/// is blamed, and once. It starts with fresh state before the block is coded again, so the block is not lost.
 #[test]
 fn a_core_that_calls_its_own_blocks_wrong() {
     let bytes = text(99_981 * 4);
@@ -249,7 +249,7 @@ fn a_core_that_calls_its_own_blocks_wrong() {
             pool = pool.station(Accepts::Only(&[ENCODE]), || Ok(Box::new(Passer)));
         }
         let pool = pool.build();
-        // The core is started by the first task of a class that it takes.
+        // The first task of a class that the core takes starts the core.
         let coded = hybz::compress(b"x", &Settings::new()).expect("a block");
         assert_eq!(hybz::decompress(&coded, &Settings::new().pool(&pool)).expect("a right file"), b"x");
         let (out, summary) = fastest(&pool, Verify::All, &bytes);

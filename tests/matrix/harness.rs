@@ -1,4 +1,4 @@
-//! A harness for tests whose names are made while the program runs: libtest's flags and lines, as far as cargo and
+//! A harness for tests whose names are made at run time, with libtest's flags and output as far as cargo and
 //! `.ci/tally` use them. (libtest-mimic would turn on features of clap in the command that is tested.)
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,10 +14,10 @@ pub struct Trial {
     pub run: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
 }
 
-/// Runs the tests that the command line asks for.
+/// Runs the tests that the command line selects.
 pub fn main(trials: Vec<Trial>) -> ExitCode {
     let (mut words, mut skipped, mut flags, mut terse) = (Vec::new(), Vec::new(), Vec::new(), false);
-    // Twice the cores: many scenarios wait, for a signal, a reader or a limit.
+    // Twice as many threads as cores, because many scenarios wait for a signal, a reader or a limit.
     let mut threads = std::thread::available_parallelism().map_or(2, |cores| 2 * cores.get());
     let mut args = std::env::args().skip(1).flat_map(|arg| match arg.split_once('=') {
         Some((flag, value)) if flag.starts_with("--") => vec![flag.to_owned(), value.to_owned()],
@@ -43,7 +43,7 @@ pub fn main(trials: Vec<Trial>) -> ExitCode {
     let all = trials.len();
     let trials: Vec<Trial> = trials.into_iter().filter(|trial| takes(trial) && !has("--ignored")).collect();
     if has("--list") {
-        // Programs that read a libtest list want `NAME: test` and nothing else, and ask for it as terse.
+        // Programs that parse libtest's list expect `NAME: test` and nothing else, and pass `--format=terse`.
         for trial in &trials {
             let expected = if terse { String::new() } else { format!("\n    {}", trial.expected) };
             println!("{}: test{expected}", trial.name);

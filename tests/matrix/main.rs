@@ -1,8 +1,8 @@
-//! The fault matrix: faults around a compressor, what should happen then, and what does happen.
+//! The fault matrix: faults that a compressor may meet, what should happen then, and what does happen.
 //!
 //! `cargo test --test matrix` runs every scenario with hybz; `cargo test --test matrix -- disk` those whose names
 //! contain `disk`; `cargo test --test matrix -- --list` prints all names, with the expected outcomes. With
-//! `HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2` the peers are run too: they cannot fail the test.
+//! `HYBZ_MATRIX_PEERS=bzip2,lbzip2,pbzip2` the peers are run, too; their failures do not fail the test.
 //! `HYBZ_MATRIX_TABLE=docs/FAULTS.md` then writes that page: totals, and the faults of each peer.
 //!
 //! A scenario is a few lines of shell in `tests/matrix/*.sh`, with the functions of `prelude.sh`. Scenarios about
@@ -27,8 +27,8 @@ fn main() -> ExitCode {
         .unwrap_or_default();
     let table = Arc::new(Mutex::new(Table::new(&peers)));
     let scenarios = scenario::all();
-    // This checks that no scenario is lost when the files are read: docs/FAULTS.md has the number that ran when it was
-    // written.
+    // This checks that no scenario is lost when the files are read: docs/FAULTS.md has the number of those that ran
+    // when it was written.
     let row = include_str!("../../docs/FAULTS.md").lines().find_map(|line| line.strip_prefix("| all | 0 of "));
     let counted: usize = row.and_then(|row| row.split(' ').next()?.parse().ok()).expect("a row for all");
     assert!(scenarios.len() >= counted, "{} scenarios, and docs/FAULTS.md has {counted}", scenarios.len());
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// Runs a scenario with hybz, and with the peers that it concerns.
+/// Runs a scenario with hybz, and with the peers to which it applies.
 fn run(kit: &Kit, scenario: &Scenario, peers: &[String], table: &Mutex<Table>) -> Result<(), String> {
     if let Some(reason) = scenario.lacks() {
         skip_named(Need::System, &format!("matrix::{}", scenario.name), &reason);

@@ -24,7 +24,7 @@ pub struct Scenario {
 
 #[derive(Clone, Debug)]
 enum What {
-    /// Shell code, in which a call of `bad` reports what went wrong.
+    /// Shell code, which calls `bad` to report what went wrong.
     Script(String),
     /// A crafted file to be decompressed.
     Case(Case),
@@ -211,7 +211,7 @@ impl Kit {
     }
 }
 
-/// Decompresses a crafted file to stdout. Only hybz must know bzip2's exit codes, and write no more than whole blocks.
+/// Decompresses a crafted file to stdout. Only hybz must use bzip2's exit codes, and write nothing but whole blocks.
 fn decompress(program: &Path, case: &Case, place: &Path) -> Outcome {
     let file = place.join("case.bz2");
     fs::write(&file, &case.file).expect("a file");
@@ -239,7 +239,7 @@ fn directory() -> TempDir {
     dir
 }
 
-/// Scenarios that run as another user need to get here.
+/// Scenarios that run as another user need access to this directory.
 fn open_to_all(dir: &Path) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).expect("chmod");

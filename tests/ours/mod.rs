@@ -1,4 +1,4 @@
-//! Calls of hybz, and its verdicts, in the form that the tests need.
+//! Calls hybz, and returns its verdicts, in the form that the tests need.
 #![allow(dead_code)] // each test binary uses its own part
 
 use crate::program::Refusal;
@@ -38,8 +38,8 @@ pub fn decompress(file: &[u8], settings: &Settings) -> Result<Vec<u8>, Refusal> 
     hybz::decompress(file, settings).map_err(|error| refusal(&error))
 }
 
-/// Decompresses with a decoder that is written to, `piece` bytes at a time. Returns the verdict, and the text that came
-/// out before it.
+/// Decompresses by writing `piece` bytes at a time to a decoder. Returns the verdict, and the text that came out
+/// before it.
 pub fn decompress_written(file: &[u8], piece: usize, settings: &Settings) -> (Result<(), Refusal>, Vec<u8>) {
     let mut decoder = hybz::write::MultiBzDecoder::with_settings(Vec::new(), settings);
     let verdict = file
@@ -50,8 +50,8 @@ pub fn decompress_written(file: &[u8], piece: usize, settings: &Settings) -> (Re
     (verdict, std::mem::take(decoder.get_mut()))
 }
 
-/// Decompresses with a decoder that is read from, into buffers of `piece` bytes. Returns the verdict, and the text that
-/// came out before it.
+/// Decompresses by reading from a decoder, `piece` bytes at a time. Returns the verdict, and the text that came out
+/// before it.
 pub fn decompress_read(file: impl Read, piece: usize, settings: &Settings) -> (Result<(), Refusal>, Vec<u8>) {
     let mut decoder = hybz::read::MultiBzDecoder::with_settings(file, settings);
     let mut text = Vec::new();
@@ -98,7 +98,7 @@ impl<R: Read> Read for Sips<R> {
     }
 }
 
-/// Counts the bytes that are read of `.0`.
+/// Counts the bytes that are read from `.0`.
 pub struct Counted(pub Vec<u8>, pub AtomicU64);
 
 impl ReadAt for Counted {

@@ -14,10 +14,10 @@ pub fn check(code: c_int, doing: &str) -> Result<()> {
     if code == 0 {
         return Ok(());
     }
-    // SAFETY: it accepts any number and returns a static, nul-terminated text.
+    // SAFETY: the function accepts any number and returns a static, nul-terminated text.
     let text = unsafe { CStr::from_ptr(ffi::hybz_error_text(code)) };
     let text = format!("{doing}: {} ({code})", text.to_string_lossy());
-    // SAFETY: it accepts any number.
+    // SAFETY: the function accepts any number.
     let sticky = unsafe { ffi::hybz_is_sticky(code) } != 0;
     Err(match code {
         OUT_OF_MEMORY => DeviceError::Memory(text),

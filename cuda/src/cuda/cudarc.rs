@@ -5,7 +5,7 @@ use crate::{DeviceBytes, DeviceError, Result};
 use cudarc::driver::{CudaSlice, CudaStream, CudaViewMut, DevicePtrMut, DeviceSlice, DriverError};
 use std::sync::Arc;
 
-/// The address of some memory, once its stream and everything that stream waits for is done.
+/// The address of some memory, after its stream has done all its work and everything that it waits for.
 fn settled(memory: &mut impl DevicePtrMut<u8>, stream: &Arc<CudaStream>) -> Result<u64> {
     let failed = |error: DriverError| DeviceError::Other(format!("waiting for a stream: {error}"));
     stream.context().bind_to_thread().map_err(failed)?;
@@ -48,7 +48,7 @@ unsafe impl DeviceBytes for CudaViewMut<'_, u8> {
     }
 }
 
-/// Bytes in the memory of a device, for tests.
+/// Copies these bytes to a device's memory, for tests.
 pub fn to_device(ordinal: i32, bytes: &[u8]) -> CudaSlice<u8> {
     let context = cudarc::driver::CudaContext::new(ordinal as usize).expect("a context");
     context.default_stream().clone_htod(bytes).expect("memory of the device")

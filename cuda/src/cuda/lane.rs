@@ -47,7 +47,7 @@ pub(super) struct CudaLane {
 // `drop`.
 unsafe impl Send for CudaLane {}
 
-/// What a batch returns besides output and keys. A pipeline has room in those that it fills.
+/// What a batch returns besides output and keys. A lane allocates only those vectors that its pipeline fills.
 #[derive(Default)]
 pub(super) struct Results {
     /// For each block: its origin, whether it is odd, or its length.
@@ -102,7 +102,7 @@ fn pinned_bytes(pipeline: Pipeline, LaneSize { max_blocks, max_length }: LaneSiz
     let (columns, entries) = (bytes.saturating_add(max_blocks), entry_count(max_length, MIN_ENTRY_LOG));
     match pipeline {
         Pipeline::Bwt | Pipeline::Lines => [bytes, bytes, 0],
-        // Shorter blocks need no more.
+        // Shorter blocks do not need more.
         Pipeline::Hybrid => [bytes, columns, 4 * max_blocks * (ffi::HYBZ_THIRDS_WORDS(max_length) + entries)],
         Pipeline::Resident => [bytes, max_blocks * coded_room(max_length), 0],
         Pipeline::Suffixes => [bytes, columns, 4 * max_blocks * entries],
@@ -129,7 +129,7 @@ impl CudaLane {
             end = begin + bytes.next_multiple_of(4096);
             begin..begin + bytes
         });
-        // Freeing memory of a lost device may hang, and would hang here with the turn.
+        // Freeing memory of a lost device may hang, and here it would hang while this thread holds `TURN`.
         if is_lost(ordinal) {
             return Err(DeviceError::Lost("the device has lost a lane".to_owned()));
         }
@@ -159,8 +159,8 @@ impl CudaLane {
         })
     }
 
-    /// Begins a call of a pipeline's method, for blocks of these lengths in the input. Refuses a batch that exceeds the
-    /// lane's size, and one of another lane.
+    /// Begins a call of a pipeline's method, for blocks of these lengths in the input. Refuses a batch that exceeds
+    /// the lane's size, and a call for another pipeline.
     pub fn begin(&mut self, pipeline: Pipeline, lengths: &[u32], fits: bool, timeout: Duration) -> Result<At> {
         if self.pipeline != pipeline {
             return Err(other_lane());
@@ -245,7 +245,7 @@ pub(super) fn total(lengths: &[u32]) -> usize {
     lengths.iter().map(|&length| length as usize).sum()
 }
 
-/// The min distance of entry points, as a base-2 logarithm, for which there is room.
+/// The min distance of entry points, as a base-2 logarithm, for which their buffer is large enough.
 const MIN_ENTRY_LOG: u8 = 12;
 
 /// The number of entry points of a block of `length` bytes.

@@ -1,6 +1,6 @@
 //! NVIDIA GPUs: the kernels of this package, declared in `abi`, their results checked by `call`;
 //! `lane` owns lanes, `pipelines` has the methods of each, `device` finds devices, `visible` hides them, `pinned` and
-//! `kept` have memory, and `cudarc` is that of users.
+//! `kept` own memory, and `cudarc` is for memory of users.
 
 use super::{Backend, Device, DeviceLane, LaneSize, Pipeline, Shown};
 use crate::Result;

@@ -1,7 +1,7 @@
 //! Pinned memory on the host.
 //!
-//! It costs 0.1 s for 256 MB and more, so it is allocated on the lane's own thread. It is not write-combined, because
-//! the CPU reads the columns from it: write-combined memory is read at a hundredth of the speed.
+//! To pin 256 MB takes 0.1 s and more, so each lane's thread allocates its own. It is not write-combined, because the
+//! CPU reads the columns from it: write-combined memory is read at a hundredth of the speed.
 #![allow(unsafe_code)]
 
 use super::call::check;

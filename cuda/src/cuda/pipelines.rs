@@ -189,7 +189,7 @@ impl DeviceLane for CudaLane {
         Ok(DecodedCodes { odd: &self.results.numbers[..blocks.len()], codes: self.output_bytes(rows) })
     }
 
-    /// The length of `.hbz` blocks is unknown before the first one comes.
+    /// The length of `.hbz` blocks is unknown until the first block comes.
     fn reserve(&mut self, rows: usize) -> Result<bool> {
         let LaneSize { max_blocks, max_length } = self.size;
         match self.pipeline {

@@ -1,5 +1,5 @@
-//! Which devices CUDA will show to this process, found without it; and hiding some of them before it starts, because it
-//! starts every visible device, whether a lane will use it or not.
+//! Finds out, without CUDA, which devices CUDA will show to this process, and hides some of them before CUDA starts:
+//! it starts every visible device, whether a lane will use the device or not.
 //!
 //! With four H200s and 64 cores, 12 GB took 2.1 s on the first device while all were visible, and 1.4 s with the others
 //! hidden.
@@ -13,7 +13,7 @@ use std::{env, fs};
 /// The variable that lists the devices that CUDA shows to this process.
 const VARIABLE: &str = "CUDA_VISIBLE_DEVICES";
 
-/// The numbers, as users count devices, of those that are left, in CUDA's order.
+/// The devices left visible, in CUDA's order, by the numbers that users give them.
 static SHOWN: OnceLock<Vec<usize>> = OnceLock::new();
 
 /// The likely number of devices. It reads /dev, which is fast; asking the driver takes tenths of a second.
@@ -48,7 +48,7 @@ fn entries_of(list: &str) -> Vec<String> {
     names.take_while(|name| !name.is_empty() && !name.starts_with('-')).map(str::to_owned).collect()
 }
 
-/// The number, as users count devices, of the one that CUDA calls `ordinal`.
+/// The number that users give to the device that CUDA calls `ordinal`.
 pub fn number(ordinal: usize) -> usize {
     SHOWN.get().and_then(|shown| shown.get(ordinal).copied()).unwrap_or(ordinal)
 }
@@ -92,7 +92,7 @@ fn wanted(shown: Shown<'_>, there: usize) -> Option<Vec<usize>> {
     (wanted.len() < there).then_some(wanted)
 }
 
-/// The value of the variable that leaves those of its `entries` that are wanted. `None` unless they are different
+/// The value of the variable that leaves the wanted ones of its `entries`. `None` unless all entries are different
 /// numbers of devices: CUDA ignores a bad entry and all after it, and only CUDA knows which UUIDs there are.
 fn value(wanted: &[usize], entries: &[String], files: usize) -> Option<String> {
     let numbers: Option<Vec<usize>> =
@@ -134,7 +134,7 @@ mod tests {
             (Shown::These("3"), 4, Some(&[3])),
             (Shown::These(" 2, 0,2"), 4, Some(&[2, 0])),
             (Shown::These("1,0"), 2, None),
-            // The message about these needs all devices.
+            // The error message about these lists needs all devices visible.
             (Shown::These("4"), 4, None),
             (Shown::These("0,-1"), 4, None),
             (Shown::These("0,GPU-4f"), 4, None),

@@ -39,7 +39,7 @@ rows! {
     "these flags in senseless combinations" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
-/// `tree` with 5 files: some names are not text.
+/// `tree` with 5 files, some of whose names are not UTF-8.
 pub fn tree() -> Place {
     let place = Place::new();
     fs::create_dir_all(place.path("tree/a b/deeper")).expect("directories");
@@ -59,13 +59,13 @@ pub fn all(place: &Place, top: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
     files.map(|(name, (_, bytes))| (name.into_os_string().into_vec(), bytes)).collect()
 }
 
-/// The result of `all` when each file has been compressed.
+/// What `all` returns when each file has been compressed.
 pub fn all_compressed(before: &BTreeMap<Vec<u8>, Vec<u8>>) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let compressed = |bytes: &[u8]| hybz::compress(bytes, &hybz::Settings::new()).expect("it fits into memory");
     before.iter().map(|(name, bytes)| ([name, &b".bz2"[..]].concat(), compressed(bytes))).collect()
 }
 
-/// Compares files, and does not print all bytes if they differ.
+/// Compares files; if they differ, it does not print all their bytes.
 #[track_caller]
 pub fn same(found: BTreeMap<Vec<u8>, Vec<u8>>, expected: BTreeMap<Vec<u8>, Vec<u8>>) {
     let names = |files: &BTreeMap<Vec<u8>, Vec<u8>>| -> Vec<String> {
@@ -170,7 +170,7 @@ fn unreadable_directories() {
     assert!(place.has("tree/closed/file") && place.has("tree/one.bz2"));
 }
 
-/// Tested if /dev contains other file systems.
+/// Skipped unless /dev contains another file system.
 fn other_file_systems() {
     let device = |path: &str| fs::metadata(path).map(|found| found.dev()).ok();
     if device("/dev").is_none() || device("/dev/shm").is_none() || device("/dev") == device("/dev/shm") {
@@ -259,7 +259,7 @@ fn files_of_its_own() {
     let listed = place.hybz(&["--null", "--filelist", "list", report]);
     listed.says(0, "5 files compressed").says(0, "; 3 skipped (3 of hybz's own)\n");
     assert!(own.keys().all(|name| place.path("tree").join(OsStr::from_bytes(name)).exists()));
-    // A file of this kind is compressed if its name is typed, but never the report.
+    // Such a file is compressed if its name is typed; the report never is.
     place.hybz(&["-q", "tree/.gone.bz2.hybz-tmp"]).silent(0);
     place.hybz(&[report, "tree/log"]).says(1, "Input file tree/log is the report.");
     assert!(place.has("tree/.gone.bz2.hybz-tmp.bz2") && place.has("tree/log"));
@@ -330,7 +330,7 @@ fn output_directory() {
     place.hybz(&["--output-dir", "tree/one", "tree/one"]).says(1, "Can't make the directory tree/one: ");
 }
 
-/// In the order of a walk, and of a list that goes back and forth between directories.
+/// The files come in the order of a walk, and in that of a list that goes back and forth between directories.
 fn mirrors_of_read_only_directories() {
     let place = Place::new();
     let make = "for d in t/a/c/d t/a/e t/b/f t/g; do mkdir -p $d; echo $d > $d/file; done; \

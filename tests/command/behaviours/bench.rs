@@ -51,7 +51,7 @@ fn other_programs() {
             [("hybz", 1), (peer, 1), ("hybz", 2), (peer, 2)].map(|(who, threads)| format!("{who} {threads} ok ok"));
         assert_eq!(found, rows[..if peer == "bzip2" { 3 } else { 4 }], "{peer}");
     }
-    // Programs with wrong output, or none, are detected; the message blames them and not hybz.
+    // Programs whose output is wrong or missing are detected; the message blames them and not hybz.
     let hybz = place.called("hybz").get_program().to_owned();
     let hybz = hybz.to_str().expect("UTF-8");
     let liar = format!("#!/bin/sh\ncase $1 in -d) cat >/dev/null; echo text;; *) {hybz} -1;; esac\n");
@@ -89,15 +89,15 @@ fn one_direction() {
     fs::write(place.path("garbage.bz2"), [place.get("a.bz2"), b"garbage".to_vec()].concat()).expect("a file");
     place.hybz(&["--bench=0", "-qd", "garbage.bz2"]).silent(0);
     place.hybz(&["--bench=0", "-d", "garbage.bz2", "a.bz2"]).says(2, "garbage.bz2: garbage after the end, from byte ");
-    // Flags of an environment variable are those of the command.
+    // Flags in an environment variable count as if typed.
     let run = run(place.called("hybz").args(["--bench=0", "a"]).env("HYBZ", "-k -p1 -3"));
     assert!(run.out().contains(" compressed at level 3\n"), "{run:?}");
 }
 
-/// A few kilobytes can be gigabytes of text.
+/// A few kilobytes can decompress to gigabytes of text.
 fn more_than_fits() {
     let place = Place::new();
-    // 400 MB of text are 50 MB for the input.
+    // A limit of 400 MB leaves 50 MB for the input.
     let make = "head -c 30000000 /dev/zero | hybz -c > 30; cat 30 30 > 60.bz2; \
                 cat 60.bz2 60.bz2 60.bz2 60.bz2 > 240.bz2; \
                 head -c 60000000 /dev/zero > 60";

@@ -12,7 +12,7 @@ rows! {
 
 const PAGE: &str = include_str!("../../../docs/CLUSTERS.md");
 
-/// The recipe with this name, of another size.
+/// The recipe with this name, with `smaller` in place of `size`.
 fn recipe(name: &str, size: &str, smaller: &str) -> String {
     let (_, rest) = PAGE.split_once(&format!("<!-- recipe: {name} -->\n```")).expect("a recipe");
     let (_, rest) = rest.split_once('\n').expect("a language");
@@ -44,7 +44,7 @@ fn gnu_parallel() {
     assert_eq!(run.code, 0, "{run:?}");
     place.shell("hybz -1c dump.xml | cmp - dump.xml.bz2").silent(0);
     assert!(place.has("part.5"));
-    // Some parts are missing, and one exists that its worker could not finish.
+    // Some parts are missing, and one part was left by a worker that could not finish it.
     place.shell("cp part.2 good; rm part.1 part.3 dump.xml.bz2").silent(0);
     let run = place.shell(&format!("set -eu -o pipefail; {recipe}; cmp part.2 good"));
     assert_eq!(run.code, 0, "{run:?}");
@@ -60,7 +60,7 @@ fn parts_by_gnu_parallel() {
     let recipe = recipe("parts", "100", "9");
     let run = place.shell(&format!("set -eu -o pipefail; {recipe}"));
     assert_eq!((run.code, run.out().trim()), (0, "151"), "{run:?}");
-    // The text that they read is right.
+    // The text that the parallel calls read is right.
     let run = place.shell(
         "seq 9 | parallel -k hybz -p1 --split {}/9 --lines dump.xml.bz2 > all; hybz -dc dump.xml.bz2 | cmp - all",
     );

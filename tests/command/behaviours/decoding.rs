@@ -1,4 +1,4 @@
-//! Compressed data that are unusual, cut or damaged, and other data.
+//! Compressed data that are unusual, cut or damaged, and data that are not compressed.
 
 use super::rows;
 use crate::place::{Place, compressed, each_as_bzip2, same_as_bzip2, text};
@@ -35,8 +35,8 @@ fn three_blocks() -> (Vec<u8>, Vec<u8>) {
     (text, coded)
 }
 
-/// `-d` makes no result of this file and goes on with the others, and `-t` refuses it: both exit with 2 and a message
-/// of bzip2's. `-dc` stops at this file, because a gap in the output would be worse.
+/// `-d` makes no result of this file and goes on with the others, and `-t` refuses it: both exit with 2 and one of
+/// bzip2's messages. `-dc` stops at this file, because a gap in the output would be worse.
 fn refused(bytes: &[u8], text: &str, text_of_test: &str) -> String {
     let place = Place::with(&[("a.bz2", bytes), ("good.bz2", &compressed(b"hello\n"))]);
     let test = place.hybz(&["-t", "a.bz2", "good.bz2"]).says(2, text_of_test);
@@ -44,7 +44,7 @@ fn refused(bytes: &[u8], text: &str, text_of_test: &str) -> String {
     assert_eq!(advised, !bytes.is_empty(), "{test:?}");
     let run = place.hybz(&["-tv", "a.bz2", "good.bz2"]).says(2, &text_of_test["hybz: a.bz2: ".len()..]);
     assert!(run.stderr.contains("  good.bz2: ") && run.stderr.contains("ok\n"), "{run:?}");
-    // One line under -q: bzip2 prints no message about a cut file.
+    // Under -q hybz prints one line, but bzip2 nothing, about a cut file.
     let run = place.hybz(&["-dq", "a.bz2"]);
     assert_eq!((run.code, run.stderr.lines().count()), (2, 1), "{run:?}");
     place.hybz(&["-dqq", "a.bz2"]).silent(2);
@@ -61,7 +61,7 @@ fn refused(bytes: &[u8], text: &str, text_of_test: &str) -> String {
     run.stderr
 }
 
-/// The same for a file in which there are data: the message has the names, the block and the bit.
+/// Like [`refused`], for a file that has data: the message has the names, the block and the bit.
 fn refused_at(bytes: &[u8], [text, text_of_test]: [&str; 2]) -> String {
     let said = refused(bytes, text, text_of_test);
     for part in ["Input file = a.bz2, output file = a\n", "lock ", " bit "] {
@@ -104,7 +104,7 @@ const CUT: [&str; 2] = ["hybz: Compressed file ends unexpectedly;", "hybz: a.bz2
 const BAD: [&str; 2] =
     ["hybz: Data integrity error when decompressing.", "hybz: a.bz2: data integrity (CRC) error in data"];
 
-/// All ways to read the file are those of bzip2.
+/// However the file is read, hybz does what bzip2 does.
 fn all_ways(bytes: &[u8], ways: &[&str]) {
     for args in ways {
         same_as_bzip2("bzip2", &[args, "a.bz2"], b"", |place| {
@@ -178,7 +178,7 @@ fn cut_files() {
 
 fn wrong_crcs() {
     let (_, coded) = three_blocks();
-    // In the second block, in the CRC of all, in a block's magic, and in a block's CRC.
+    // A bit is flipped in the second block, in the combined CRC, in a block's magic, and in a block's CRC.
     for at in [coded.len() / 2, coded.len() - 3, 5, 11] {
         let mut flipped = coded.clone();
         flipped[at] ^= 0x10;
@@ -238,7 +238,7 @@ fn other_data_from_pipes() {
             assert!(place.hybz_with_input(&[flag], &bytes[..len]).silent(0).stdout == bytes[..len], "{len} bytes");
         }
     }
-    // The beginning of a header: a stream that was cut, for bzip2 and for us.
+    // For bzip2 and hybz the beginning of a header is a stream that was cut.
     for cut in ["", "B", "BZ", "BZh", "BZh9"] {
         place.hybz_with_input(&["-dcf"], cut.as_bytes()).says(2, "ends unexpectedly");
     }

@@ -1,4 +1,4 @@
-//! The flags of bzip2, and the new ones.
+//! The flags of bzip2, and hybz's own.
 
 use super::rows;
 use crate::place::{Place, bzip2_installed, compressed, decompressed, each_as_bzip2, noise, run, same_as_bzip2, text};
@@ -60,7 +60,7 @@ fn put_hello(place: &Place) {
     place.put("b.bz2", &compressed(b"hello\n"));
 }
 
-/// The same as bzip2 for each of these command lines.
+/// hybz does the same as bzip2 for each of these command lines.
 fn all_the_same(lines: &[&str]) {
     each_as_bzip2(lines, put_hello);
 }
@@ -139,7 +139,7 @@ fn very_verbose_flag() {
         return;
     }
     let place = hello();
-    // Blocks are numbered in each stream.
+    // Block numbers start anew in each stream.
     place.put("streams.bz2", &[compressed(b""), compressed(&noise(2_000_000)), compressed(b"a")].concat());
     for args in [&["-vvc", "a"][..], &["-tvv", "b.bz2"], &["-dcvv", "b.bz2"], &["-tvv", "streams.bz2", "b.bz2"]] {
         let theirs = run(place.command("bzip2").args(args));
@@ -314,7 +314,7 @@ fn threads_flags() {
 
 fn threads_variable() {
     let place = Place::with(&[("a", &text(2_500_000))]);
-    // The stations in the table of -vv are the threads.
+    // Each station in the table of -vv is a thread.
     for (variable, flags, cores) in [("3", "", 3), ("3", "-p2", 2), (" 2 ", "", 2), ("1", "-p4", 4)] {
         let run = place.shell(&format!("HYBZ_THREADS='{variable}' hybz -1vvc {flags} a >b.bz2"));
         let seen = run.stderr.lines().filter(|line| line.trim_start().starts_with("cpu")).count();
@@ -377,7 +377,7 @@ fn suffix_flag() {
     }
     place.hybz(&["a"]).silent(0);
     place.hybz(&["-S.q", "a.bz2"]).says(1, "hybz: Input file a.bz2 already has .bz2 suffix.");
-    // The usual suffixes still count, and the longest of those that fit.
+    // The usual suffixes still count, and of those that fit the longest is removed.
     place.hybz(&["-d", "-S", "2", "a.bz2", "b.bz2"]).silent(0);
     place.hybz(&["--block-size", "1M", "-S", "-large", "a"]).silent(0);
     assert_eq!(place.names(), ["a-large", "b"]);
@@ -400,7 +400,7 @@ fn flags_of_others() {
     assert_eq!(place.hybz(&["-ub15k", "-c", "a"]).code, 1);
 }
 
-/// Without a GPU these flags have no effect. (Machines that have one test the effects.)
+/// Without a GPU these flags have no effect. (Their effects are tested on machines that have a GPU.)
 fn gpu_flags() {
     let place = Place::with(&[("a", b"hello\n"), ("b", &text(3_000_000))]);
     for name in ["a", "b"] {
@@ -459,6 +459,6 @@ fn flags_without_effect() {
         ("-l --best b.bz2", "hybz: -1 to -9 and -l cannot be used together.\n"),
         ("--recover -9 b.bz2", "hybz: -1 to -9 and --recover cannot be used together.\n"),
     ]);
-    // A flag in a variable is ignored by a call that it does not suit.
+    // A call ignores a flag in a variable if the flag does not suit it.
     run(place.called("hybz").args(["-l", "b.bz2"]).env("BZIP2", "-9").env("HYBZ", "--no-sync")).silent(0);
 }

@@ -39,7 +39,7 @@ fn an_index_into_a_fifo() {
     place.shell("test -p fifo && cmp got a.bz2.bzi").silent(0);
 }
 
-/// Blocks of 100 kB, two streams, one without blocks between them.
+/// Two streams with blocks of 100 kB, and between them a stream without blocks.
 pub fn two_streams() -> (Vec<u8>, Vec<u8>) {
     let (one, two) = (text(450_000), noise(150_000));
     (compressed(&one).into_iter().chain(compressed(b"")).chain(compressed(&two)).collect(), [one, two].concat())
@@ -187,7 +187,7 @@ fn no_index_without_its_file() {
     let mut command = place.called("hybz");
     command.args(["-1", "--index", "-o", "a.bz2"]).stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // The result has been begun when a block of it is taken from the pipe.
+    // hybz has begun the result once it takes a block of it from the pipe.
     let mut input = child.stdin.take().unwrap();
     input.write_all(&noise(600_000)).unwrap();
     place.put("a.bz2", b"another's");
@@ -203,7 +203,7 @@ fn lists_by_the_index() {
     let decoded = place.hybz(&["-l", "a.bz2"]).silent(0);
     place.hybz(&["-t", "--index", "a.bz2"]).silent(0);
     assert_eq!(place.hybz(&["-l", "a.bz2"]).silent(0), decoded);
-    // Without the middle of the file, the index still lists the old blocks; -lv checks them.
+    // With zeros in the middle of the file, the index still lists the old blocks; -lv checks them.
     let mut coded = place.get("a.bz2");
     let middle = coded.len() / 2;
     coded[middle..middle + 100].fill(0);
@@ -260,7 +260,7 @@ fn lists_as_json() {
     assert_eq!((bad["exit"].as_u64(), none["exit"].as_u64()), (Some(2), Some(1)));
     assert!(none["error"].as_str().unwrap().contains("No such file"));
     assert_eq!(odd["name_base64"], "b2RkIP8KJXMnIm5hbWU=");
-    // The numbers come from the index, without the blocks.
+    // The numbers come from the index; no block is decoded.
     place.hybz(&["-t", "--index", "a.bz2"]).silent(0);
     let one: serde_json::Value = serde_json::from_str(&place.hybz(&["-l", "--json", "a.bz2"]).silent(0).out()).unwrap();
     assert_eq!((one["from"].as_str(), one["blocks"].as_u64()), (Some("index"), a["blocks"].as_u64()));
@@ -296,7 +296,7 @@ fn an_index_that_is_left() {
     }
 }
 
-/// Each bad value, and each senseless pair of flags, gives one line and exit code 1, and nothing is done.
+/// Each bad value, and each senseless pair of flags, makes hybz print one line and exit with 1, and nothing is done.
 fn nonsense() {
     let place = to_refuse();
     place.refuses(&[

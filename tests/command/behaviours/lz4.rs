@@ -1,4 +1,4 @@
-//! LZ4 frames. bzip2 neither reads nor writes them, and hybz does not read them under bzip2's names.
+//! LZ4 frames. bzip2 neither reads nor writes them, nor does hybz read them when called by bzip2's names.
 
 use super::{as_bzip2_sees, is_read, rows};
 use crate::place::{Place, text};
@@ -99,7 +99,7 @@ fn damage() {
     assert!(cut.code == 2 && !cut.stdout.is_empty() && text.starts_with(&cut.stdout));
     assert!(place.hybz(&["-t", "cut.lz4"]).stderr.contains("file ends unexpectedly"));
     assert!(place.hybz(&["-t", "bad.lz4"]).stderr.contains("data integrity error"));
-    // A header that names dictionary 7, and its right checksum.
+    // A header that names dictionary 7, with the right checksum.
     let dictionary = b"\x04\x22\x4d\x18\x41\x40\x07\0\0\0";
     let mut dictionary = dictionary.to_vec();
     dictionary.push((twox_hash::XxHash32::oneshot(0, &dictionary[4..]) >> 8) as u8);
@@ -139,7 +139,7 @@ fn other_flags() {
     place.hybz(&["-t", "--index", "a.lz4"]).says(0, remark);
     let listed = place.hybz(&["-l", "--json", "a.lz4"]).silent(0);
     assert!(listed.out().contains("\"lz4\""), "{}", listed.out());
-    // Other data after a frame are not LZ4, whatever they are: nothing is removed.
+    // Other data after a frame are an error, whatever they are: nothing is removed.
     let other = [0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 9, 0x28, 0xb5, 0x2f, 0xfd, 4, 0, 1, 0, 0];
     let place = Place::with(&[("a.zst", &other), ("a.lz4", &other)]);
     for flags in [&["-d", "a.zst"][..], &["-d", "a.lz4"], &["-t", "a.zst"]] {

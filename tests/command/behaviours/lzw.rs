@@ -1,4 +1,4 @@
-//! `.Z` files of `compress`. bzip2 does not read them, nor does hybz under bzip2's names.
+//! `.Z` files of `compress`. bzip2 does not read them, nor does hybz when called by bzip2's names.
 
 use super::{as_bzip2_sees, is_read, rows};
 use crate::place::{Place, bzip2_installed, compressed, run, same_as_bzip2, text};
@@ -65,7 +65,7 @@ fn damage() {
 fn two() {
     let place = Place::with(&[("a.Z", &[SIX, SIX].concat())]);
     place.hybz(&["-t", "a.Z"]).says(2, "code");
-    // After a .bz2 it is garbage, as for bzip2.
+    // After a .bz2, a .Z is garbage, as for bzip2.
     place.put("b.bz2", &[&compressed(b"text"), SIX].concat());
     place.hybz(&["-dc", "b.bz2"]).says(0, "trailing garbage after EOF ignored");
 }
@@ -105,7 +105,7 @@ fn other_flags() {
 }
 
 fn ranges() {
-    // Codes of nine bits for bytes alone: 0 to 199.
+    // Codes of nine bits that stand for single bytes, 0 to 199.
     let bits: Vec<u8> = (0..200u16).flat_map(|byte| (0..9).map(move |i| (byte >> i & 1) as u8)).collect();
     let bytes = bits.chunks(8).map(|byte| byte.iter().rev().fold(0, |sum, bit| sum << 1 | bit));
     let file: Vec<u8> = [0x1f, 0x9d, 0x90].into_iter().chain(bytes).collect();
@@ -118,7 +118,7 @@ fn called_as_bzip2() {
     let large = Settings::new().encoding(LargeBlocks::try_new(1_000_000).unwrap());
     let hbz = hybz::compress(&text(5000), &large).unwrap();
     [SIX, &hbz].iter().for_each(|file| as_bzip2_sees(&["a.Z", "a.hbz", "a.bz2"], file));
-    // Under other names, all are read.
+    // Called by other names, hybz reads all formats.
     let place = Place::with(&[("a.Z", SIX), ("b.hbz", &hbz)]);
     run(place.called("hybunz").args(["a.Z", "b.hbz"])).silent(0);
     assert_eq!(place.names(), ["a", "b"]);

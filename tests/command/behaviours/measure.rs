@@ -1,4 +1,4 @@
-//! The output of `--measure`. The tests of hybz-factor check the numbers (crates/factor/tests).
+//! The output of `--measure`. The tests in crates/factor/tests check the numbers themselves.
 
 use super::rows;
 use crate::json::objects;
@@ -31,7 +31,7 @@ fn a_table() {
     ];
     let run = place.hybz(&["--measure", "a", "zeros", "empty"]).silent(0);
     assert_eq!(run.out(), table.concat());
-    // A single file has no sums. Levels and -k in a variable concern other modes.
+    // For a single file no sums are printed. Levels and -k in a variable concern other modes.
     let run = place.shell("HYBZ='-9k --no-gpu' hybz --measure -- a").silent(0);
     assert_eq!(run.out(), table[..2].concat());
     assert!(place.files() == before);
@@ -84,7 +84,7 @@ fn of_stdin() {
     same(&found[1], b"hello\n");
     same(&found[2], &text(50_000));
     same(&measured(&["-d"], &compressed(b"hello\n"))[0], b"hello\n");
-    // stdin is measured from its current position; a file in /proc, although its length is reported as 0.
+    // stdin is measured from its current position; files in /proc are measured although their reported length is 0.
     let run = place.shell("(head -c 6 >/dev/null; hybz --measure --json) <a");
     assert!(objects(&run.stdout)[0]["bytes"].as_u64() <= Some(50_000), "{run:?}");
     let run = place.shell("hybz --measure --json /proc/self/cmdline");
@@ -132,12 +132,12 @@ fn what_fails() {
 
 fn more_than_fits() {
     let place = Place::with(&[("a", b"hello\n")]);
-    // Both files are sparse. The first is never read; nor is the second, for which no memory would suffice.
+    // Both files are sparse. hybz never reads the first one, nor the second, for which no memory would suffice.
     place.shell("truncate -s 1000000 m; truncate -s 1M t; truncate -s 2147483648 2g").silent(0);
     let run = place.hybz(&["--measure", "-m12", "m", "a"]);
     assert_eq!(run.out().lines().count(), 2, "{run:?}");
     run.says(1, "hybz: m: measuring it needs 13 MB of memory, and -m allows 12 MB.\n");
-    // The number of megabytes in the message is enough.
+    // As many megabytes as the message names are enough.
     place.hybz(&["--measure", "-m13", "m", "a"]).silent(0);
     place.hybz(&["--measure", "2g"]).says(1, "hybz: 2g is too long: at most 2147483647 bytes can be measured.\n");
     // An input of unknown length is read as far as memory allows.
@@ -152,7 +152,7 @@ fn more_than_fits() {
     limited("t").silent(0);
     place.shell("truncate -s 5M large").silent(0);
     limited("large").says(1, "hybz: large: measuring it needs 66 MB of memory, and there may be 48 MB.\n");
-    // -m allows more than there is.
+    // Here -m allows more memory than there is.
     place.shell("truncate -s 20M larger").silent(0);
     limited("-m1000 larger").says(1, "hybz: Out of memory. Less is needed with fewer threads");
 }

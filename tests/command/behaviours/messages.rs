@@ -149,7 +149,7 @@ fn lines_in_order() {
     assert_eq!((run.code, told), (1, args[1..].to_vec()), "{}", run.stderr);
 }
 
-/// A second must pass before anything is shown.
+/// Input that takes more than a second, because progress is shown only after a second.
 const SLOW: &str = "(head -c 30000000 /dev/zero; sleep 1.2; head -c 30000000 /dev/zero)";
 
 fn shown_on_a_terminal(flags: &str, term: &str) -> String {
@@ -166,7 +166,7 @@ fn progress() {
         let numbers = line.strip_prefix("(stdin): ").and_then(|line| line.strip_suffix(" MB/s")?.split_once(" MB, "));
         let (done, rate) = numbers.unwrap_or_else(|| panic!("{line}"));
         let [done, rate]: [f64; 2] = [done, rate].map(|number| number.parse().expect("a number"));
-        // Whole blocks of 5.1 MB of zeros, or all 60 MB; and the time that follows from both numbers.
+        // Shown are whole blocks of 5.1 MB of zeros, or all 60 MB; and the amount and the rate give the elapsed time.
         let blocks = (done / 5.099_235).round();
         assert!(blocks > 0.0 && ((done - blocks * 5.099_235).abs() < 0.06 || done == 60.0), "{line}");
         assert!((0.99..taken + 0.1).contains(&(done / rate)), "{line}, of {taken} s");
@@ -193,7 +193,7 @@ fn no_progress() {
     if !installed("script") {
         return;
     }
-    // All at the same time, because each of them waits for more than a second.
+    // All calls run at the same time, because each waits for more than a second.
     std::thread::scope(|scope| {
         for (flags, term) in calls {
             scope.spawn(move || {
@@ -204,7 +204,7 @@ fn no_progress() {
     });
 }
 
-/// A shell with jobs on a terminal of their own.
+/// Runs a shell with job control on a separate terminal.
 fn with_jobs(line: &str) -> Place {
     let place = Place::new();
     place.shell(&format!("TERM=xterm timeout 60 script -qec \"bash -mc '{line}'\" shown < /dev/null"));
@@ -308,7 +308,7 @@ fn advice() {
     }
 }
 
-/// One damaged file is named; FILE stands for several, and for stdin.
+/// The advice names a single damaged file; FILE stands for several files, and for stdin.
 fn advice_by_name() {
     let (bzip2s, cut) = ("You can use the `bzip2recover' program to attempt", &compressed(b"hello\n")[..20]);
     let place = Place::with(&[("a.bz2", cut), ("b.bz2", cut)]);

@@ -44,8 +44,8 @@ pub struct Row {
 }
 
 /// `"behaviour" | "bzip2" | "hybz" => function`, for each row. The row makes its function a test; a function that no
-/// row names is dead code, which the compiler reports. What the fault matrix shows is not tested twice: such a row ends
-/// with `=> "section"/"scenario"`, and does not compile without that scenario.
+/// row names is dead code, which the compiler reports. What the fault matrix shows is not tested twice: such a row
+/// ends with `=> "section"/"scenario"`, and compiles only if that scenario exists.
 macro_rules! rows {
     ($($behaviour:literal | $bzip2:literal | $hybz:literal
         => $($test:ident)? $($section:literal / $scenario:literal)?;)*) => {
@@ -76,7 +76,7 @@ const fn contains(text: &str, part: &str) -> bool {
     same == part.len()
 }
 
-/// A compressed file `a.*` is read in every way: tested, to stdout, from stdin, into a file, over one, under a name.
+/// hybz reads a compressed file `a.*` in every way: `-t`, to stdout, from stdin, to a new, an old or a named file.
 pub fn is_read(name: &str, file: &[u8], text: &[u8]) {
     let place = Place::with(&[(name, file)]);
     place.hybz(&["-t", name]).silent(0);
@@ -91,7 +91,7 @@ pub fn is_read(name: &str, file: &[u8], text: &[u8]) {
     assert!(place.names() == ["a", "b"] && place.get("a") == text && place.get("b") == text);
 }
 
-/// Under bzip2's names, files of other formats are what they are for bzip2.
+/// When called by bzip2's names, hybz treats files of other formats as bzip2 does.
 fn as_bzip2_sees(names: &[&str], file: &[u8]) {
     for (program, flags) in
         [("bunzip2", "-k"), ("bunzip2", "-t"), ("bzip2", "-dc"), ("bzip2", "-z"), ("bzcat", "-k"), ("bzcat", "-f")]

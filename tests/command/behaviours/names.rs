@@ -149,7 +149,7 @@ fn variables_for_other_modes() {
         let plan = hybz("HYBZ", value, "--plan=1M a").silent(0).stdout;
         place.put("plan", &plan);
         let shard = hybz("HYBZ", value, "--shard=0 --plan-file=plan -o part a");
-        // A flag that every mode takes counts, whatever else is ignored.
+        // A flag that every mode takes has its effect, even if others in the variable are ignored.
         assert_eq!((shard.code, shard.stderr.is_empty()), (0, !value.contains("-v ")), "{value}: {shard:?}");
         assert_eq!(hybz("HYBZ", value, "--join=plan -f -o b part").code, 0, "{value}");
         assert_eq!(decompressed(&place.get("b")), place.get("a"), "{value}");
@@ -161,8 +161,8 @@ fn variables_for_other_modes() {
     place.put("b.bz2", &compressed(b"hello\n"));
     hybz("HYBZ", "--index", "-d b.bz2").silent(0);
     assert!(place.has("b") && !place.names().iter().any(|name| name.starts_with("b.bz2")));
-    // A typed flag of another mode is an error; so are two flags that contradict each other in this mode. If a variable
-    // has one of them, it is named.
+    // A typed flag of another mode is an error; so are two flags that contradict each other in this mode. If one of
+    // them is in a variable, the message names it.
     hybz("HYBZ", "-k", "-d --verify a.bz2").says(1, "--verify and -d cannot be used together.\n");
     hybz("HYBZ", "--verify", "-d --verify a.bz2").says(1, "--verify and -d cannot be used together.\n");
     hybz("HYBZ", "-o x", "a a.bz2")

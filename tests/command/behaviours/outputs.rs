@@ -54,7 +54,7 @@ fn existing_outputs() {
     place.hybz(&["b"]).says(1, "hybz: Output file b.bz2 already exists.");
     place.hybz(&["-f", "b"]).says(1, "hybz: Can't create output file b.bz2: Is a directory.");
     place.hybz(&["-f", "c"]).says(1, "hybz: Output file c.bz2 is the input file.");
-    // A FIFO in the result's place has no reader that could be waited for.
+    // hybz does not wait for a reader of a FIFO that has the result's name.
     place.hybz(&["d"]).says(1, "hybz: Output file d.bz2 already exists.");
     assert_eq!(place.names(), ["b", "b.bz2", "c", "c.bz2", "d", "d.bz2"]);
     place.hybz(&["-f", "d"]).silent(0);
@@ -95,7 +95,7 @@ fn outputs_that_appear() {
     assert_eq!(place.get("late.bz2"), b"mine\n");
 }
 
-/// xz -k, zstd --no-sync: if the source is kept, the disk need not be waited for.
+/// Like xz -k and zstd --no-sync: if the source is kept, hybz need not wait for the disk.
 fn syncs() {
     if !installed("strace") {
         return;

@@ -29,13 +29,13 @@ rows! {
     "bad values, and flags that do not go together" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
-/// All ways to read parts: without an index, with one next to the file, with a named one, in either format.
+/// Reads parts in all ways: without an index, with one next to the file, with a named one of either format.
 fn all_ways(place: &Place, args: &[&str]) -> Run {
     if !place.has("m") {
         place.shell("hybz -tf --index a.bz2; mv a.bz2.bzi i").silent(0);
         place.put("o", place.offsets("a.bz2").as_bytes());
         place.shell("hybz -dc a.bz2 >p; hybz -c --block-size 1M p >a.hbz").silent(0);
-        // And with an empty .hbz stream after it.
+        // The same file with an empty .hbz stream after it.
         place.shell("(cat a.bz2; hybz -c --block-size 1M </dev/null) >m").silent(0);
     }
     let read = |more: &[&str]| place.hybz(&[&["-dc"], args, more, &["a.bz2"]].concat());
@@ -71,7 +71,7 @@ fn split_by_compressed_bytes() {
     assert!(place.has("a.bz2"));
     place.shell("(hybz --split 1/2 a.bz2; hybz -dc --split 2/2 a.bz2) | cmp - plain").silent(0);
     assert_eq!(place.shell(&format!("hybz --split 1k@{len} a.bz2")).silent(0).stdout, b"");
-    // Empty parts, for more of them than there are blocks.
+    // With more parts than blocks, some parts are empty.
     assert!(splits(&place, 50, "").iter().any(Vec::is_empty));
 }
 
@@ -151,7 +151,7 @@ fn ranges_of_lines() {
     ] {
         assert_eq!(all_ways(&place, &["-q", "--ranges", ranges]).silent(0).out(), expected, "{ranges}");
     }
-    // A remark says that an index without line ends is of no use for lines; for all else it is used.
+    // A remark says that an index without line ends cannot find lines; the index is used for all else.
     place.put("of", place.offsets("a.bz2").as_bytes());
     let run = place.hybz(&["-dc", "--ranges", "5L@20000L", "--index=of", "a.bz2"]);
     assert_eq!(run.out(), lines[20_000..20_005].concat());
@@ -207,7 +207,7 @@ fn a_foreign_index() {
     place.hybz(&["-dc", "--ranges", "9@5", "--index=none", "a.bz2"]).says(1, "Can't open input file none");
     place.hybz(&["-dc", "--ranges", "9@5", "--index=a.bz2", "a.bz2"]).says(1, "Index a.bz2: not an index.");
     place.hybz(&["-l", "a.bz2"]).says(0, "decoding without it");
-    // One block has changed, and neither the length nor the end: seen when that block is wanted.
+    // One block has changed, but neither the length nor the end: hybz detects it when that block is wanted.
     let (place, plain) = self::place();
     place.shell("hybz -t --index a.bz2").silent(0);
     let mut coded = place.get("a.bz2");
@@ -254,11 +254,11 @@ fn ranges_of_damage() {
     assert!(!place.has("part"));
 }
 
-/// (`src/cli/modes/run/ranges/tests.rs` reads lines of random ranges, in all ways.)
+/// (`src/cli/modes/run/ranges/tests.rs` reads lines of random ranges in all ways.)
 fn whole_lines() {
     let whole = lines();
     let place = Place::with(&[("a.bz2", &compressed(&whole))]);
-    // Before, at and after a line end, in long lines, in the middle of blocks.
+    // Cuts before, at and after a line end, in long lines, in the middle of blocks.
     let end = whole.iter().rposition(|byte| *byte == b'\n').expect("a line end");
     let mut cuts: BTreeSet<usize> = (0..20).map(|cut| cut * 30_011).filter(|cut| *cut < end).collect();
     cuts.extend([end - 1, end, end + 1, end + 2, whole.len()]);
@@ -285,7 +285,7 @@ fn streams_of_a_file() {
     }
 }
 
-/// Each bad value, and each senseless pair of flags, gives one line and exit code 1, and nothing is done.
+/// Each bad value, and each senseless pair of flags, makes hybz print one line and exit with 1, and nothing is done.
 fn nonsense() {
     let place = to_refuse();
     place.refuses(&[

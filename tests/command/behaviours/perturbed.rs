@@ -1,4 +1,4 @@
-//! Perturbed text in a `.bz2`: others see the inserted bytes, hybz does not.
+//! Perturbed text in a `.bz2`: other programs output the inserted bytes, hybz removes them.
 
 use super::rows;
 use crate::place::{Place, compressed, installed_for_part, noise, text};
@@ -11,7 +11,7 @@ rows! {
     "a wrong level digit in its mark" | "not noticed" | "an error; rc 2; no text" => damage;
 }
 
-/// The sentence that says what others see.
+/// The remark about what other programs output.
 const SENTENCE: &str = "hybz: --perturb: other programs decode this .bz2 to a text with one more byte after every";
 
 /// The text without the last of every `k + 1` bytes.

@@ -124,7 +124,7 @@ fn open_pipes() {
     let begun = [&compressed(b"question\n")[..], &compressed(&text(1000))[..14]].concat();
     let place = Place::with(&[("a", b"question\n"), ("long", &text(2_000_000)), ("begun", &begun)]);
     place.shell("hybz -k a long; hybz -k --format=hbz a; cp a.bz2 empty; : > nothing; hybz -c nothing >> empty");
-    // A stream's text comes out whatever follows the stream, even if that is incomplete.
+    // A stream's text comes out whatever follows the stream, even if what follows is incomplete.
     for flags in ["-d", "-dp1", "-ds"] {
         let asked = "ask() { cat $1 >&3 & timeout 20 head -c $(stat -c %s $2) <&4 | cmp - $2 || exit 9; wait $!; }";
         let line = format!(

@@ -1,4 +1,4 @@
-//! Plans that differ from `--plan`'s output, and FIFOs in the place of files.
+//! Plans that differ from `--plan`'s output, and FIFOs instead of files.
 
 use super::rows;
 use super::shards::{checked, mixture, parts};
@@ -15,7 +15,7 @@ rows! {
         => fifos;
 }
 
-/// (`src/cli/modes/plan_file.rs` tries every change of one place.)
+/// (`src/cli/modes/plan_file.rs` tests every change at a single place.)
 fn plans_that_disagree() {
     let place = Place::with(&[("a", &text(250_000))]);
     parts(&place, "-1 --plan 1");

@@ -43,7 +43,7 @@ fn text_of_good_blocks() {
     let (plain, found, before) = (place.get("plain"), place.get("a.recovered"), lost(&place).0 as usize);
     assert!(before > 0 && found[..before] == plain[..before] && plain.ends_with(&found[before..]));
     assert!(found.len() > 300_000 && found.len() < 400_000);
-    // Tried with one thread and with little memory.
+    // The same with one thread and with little memory.
     for args in [&["--recover=text", "-fp1"][..], &["--recover", "-fsk"], &["-d", "--recover", "-fm1"]] {
         assert_eq!(place.hybz(&[args, &["a.bz2"]].concat()).code, 2);
         assert!(place.get("a.recovered") == found);
@@ -63,7 +63,7 @@ fn nothing_lost() {
         place.hybz(&["--recover=bz2", name]).says(1, ": it has no good block of a .bz2.");
         assert!(!place.has(format!("{name}.recovered")) && !place.has("cut.recovered"));
     }
-    // A header, and as many zeros as an end has bytes.
+    // A header, and as many zeros as the end of a stream has bytes.
     place.put("header.bz2", &[&b"BZh9"[..], &[0; 10]].concat());
     place.hybz(&["--recover", "header.bz2"]).says(1, ": it has no good block of a .bz2.");
     assert!(!place.has("header.recovered"));
@@ -89,7 +89,7 @@ fn filled() {
         wrong += 1;
     }
     assert!(wrong > 50_000);
-    // An index next to the file is used, a file that is not an index is ignored, and without one the places are
+    // An index next to the file is used, a file that is not an index is ignored, and without an index the offsets are
     // guessed.
     place.shell("cp good.bz2.bzi a.bz2.bzi").silent(0);
     place.hybz(&["--recover=fill", "-f", "a.bz2"]);
@@ -169,7 +169,7 @@ fn nothing_is_overwritten() {
     assert!(place.get("a.recovered").len() > 300_000);
 }
 
-/// The same results, messages and exit codes for files of all kinds.
+/// hybz has the results, messages and exit codes of bzip2recover for files of all kinds.
 fn as_bzip2recover() {
     if !installed("bzip2recover") {
         return;

@@ -57,7 +57,7 @@ fn report_of_files() {
     let len = |name: &str| place.get(name).len();
     assert_eq!(members(&found[0], &keys), json!(["a", "compress", "bz2", "a.bz2", 450_000, len("a.bz2"), 5, 1, 0]));
     assert_eq!(members(&found[2], &keys), json!(["empty", "compress", "bz2", "empty.bz2", 0, 14, 0, 1, 0]));
-    // The CRC is that at the end of the file, before up to 7 bits of padding.
+    // The CRC is the one at the end of the file, before up to 7 bits of padding.
     assert_eq!(found[2]["crcs"], json!(["00000000"]));
     let all = place.shell("hybz -vvt a.bz2 2>/dev/null; hybz -1vvkf a 2>&1 | sed -n 's/.*final combined CRC = 0x//p'");
     assert_eq!(found[0]["crcs"][0], json!(all.out().trim()));
@@ -75,7 +75,7 @@ fn report_of_files() {
     };
     assert_eq!((sum("blocks"), sum("bytes_in")), (7, 450_010));
 
-    // Decompressing, several streams, a .hbz, and tests; with one thread, and without any.
+    // Decompressing, several streams, a .hbz, and tests; with one worker thread, and without any.
     place.put("two.bz2", &[compressed(b"one"), compressed(b"two"), b"garbage".to_vec()].concat());
     place.shell("hybz --block-size 1M -k b").silent(0);
     let run = place.hybz(&["-dkfqqp1", "--json", "a.bz2", "b.hbz", "two.bz2"]);
@@ -118,7 +118,7 @@ fn report_of_failures() {
         ]
     );
     assert_eq!(members(&found[5], &["files", "failed", "bytes_in"]), json!([5, 4, 5]));
-    // With -v a verdict is a line of the table of files, without it a message; the object is the same in both cases.
+    // With -v a verdict is a line of the table of files, without -v a message; the object is the same in both cases.
     for flags in ["-t", "-tv", "-tqq"] {
         let run = place.hybz(&[flags, "--json", "bad.bz2", "cut.bz2", "good.bz2", "none.bz2"]);
         let found = on_stderr(&run);
@@ -161,7 +161,7 @@ fn places_of_reports() {
     assert!(place.has("log") && !place.has("log.bz2") && !place.has("a"));
 }
 
-/// hybz, reading a pipe that is never closed.
+/// Starts hybz, which reads from a pipe that is never closed.
 fn waiting(place: &Place, args: &[&str], shim: Option<&std::path::Path>) -> Child {
     let mut command = place.called("hybz");
     if let Some(shim) = shim {
@@ -176,7 +176,7 @@ fn send(child: &Child, signal: Signal) {
     kill_process(pid, signal).expect("kill: the process has not been waited for");
 }
 
-/// Whether this process ignores a signal, as in the background of a shell or under nohup: hybz then does so, too.
+/// Whether this process ignores a signal, as in the background of a shell or under nohup: then hybz ignores it, too.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
@@ -188,7 +188,7 @@ fn is_ignored(signal: Signal) -> bool {
     is_ignored
 }
 
-/// Sends a signal, and waits. Stdin stays open: at its end the program could be done before it sees the signal.
+/// Sends a signal, and waits. Stdin stays open, because at its end hybz could finish before it sees the signal.
 fn end_by(mut child: Child, signal: Signal) -> Run {
     let input = child.stdin.take();
     send(&child, signal);
@@ -224,7 +224,7 @@ fn report_of_the_interrupted() {
         assert_eq!(members(&found[1], &keys), json!([2, 1, 0, 6, true, signal.as_raw(), code]));
         assert!(!place.has("a") && place.has("a.bz2"));
     }
-    // Files skipped until then are counted.
+    // Files skipped before the signal are counted.
     let place = Place::with(&[("a", b"hello\n"), ("b.bz2", b"")]);
     place.shell("mkdir d; mv a b.bz2 d").silent(0);
     let child = waiting(&place, &["-r", "--json=log", "d", "-"], None);
@@ -253,7 +253,7 @@ fn report_of_the_interrupted_at_any_time() {
         let limit = Instant::now() + Duration::from_secs(20);
         let mut command = place.called("hybz");
         let child = command.arg("--json=log").args(&names).stderr(Stdio::null()).spawn().expect("hybz");
-        // The signal comes while sources of hundreds of files are removed and their objects written.
+        // The signal comes while hybz removes hundreds of sources and writes their objects.
         let begun = || fs::metadata(place.path("log")).is_ok_and(|found| found.len() > 0);
         while !begun() && Instant::now() < limit {
             thread::yield_now();
@@ -285,7 +285,7 @@ fn reports_end() {
     // The work cannot begin.
     let run = place.hybz(&["--json", "--block-size", "1G", "-m", "1", "missing"]);
     assert_eq!(on_stderr(&run).last().expect("a summary")["exit"], json!(1));
-    // The report cannot be written: one message says so, and the work is done.
+    // If the report cannot be written, one message says so, and the work is done.
     if std::path::Path::new("/dev/full").exists() {
         let run = place.hybz(&["--json=/dev/full", "a"]);
         let says = "hybz: Can't write report /dev/full: No space left on device.\n";
@@ -297,7 +297,7 @@ fn reports_end() {
 fn asked_by_signal() {
     let place = Place::with(&[("a", &text(3_000_000))]);
     place.shell("hybz -1k a").silent(0);
-    // Into slow pipes and out of them, with hundreds of signals in between.
+    // hybz reads slow pipes and writes to them, with hundreds of signals in between.
     for (line, from, to) in [("hybz -1c < in", "a", "a.bz2"), ("hybz -dcf in", "a.bz2", "a")] {
         let shell = format!(
             "mkfifo in out; \

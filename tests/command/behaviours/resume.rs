@@ -32,8 +32,8 @@ fn resumed() {
         .says(0, "8 skipped (4 already compressed, 4 complete before)");
     same(all(&place, "tree"), all_compressed(&before));
     assert!(made.iter().all(|(name, mark)| place.marks("tree")[name] == *mark));
-    // Decompressing, with sources that are kept. One of the results is cut, one is longer, one has another byte, and
-    // one is foreign.
+    // Decompressing, with sources that are kept. One result is cut, one is longer, one has a wrong byte, and one
+    // belongs to another file.
     place.hybz(&["-qrdk", "tree"]).silent(0);
     assert_eq!(
         place.hybz(&["-rdk", "--resume", "tree"]).stderr,
@@ -60,7 +60,7 @@ fn resumed() {
     assert!(!place.has("tree/a b/deeper/-dash.bz2"), "its result was right");
     place.hybz(&["-rdf", "--resume", "tree"]).says(0, "3 files decompressed");
     same(all(&place, "tree"), before);
-    // A name that is typed; a result that is a directory, or damaged.
+    // A typed name; a result that is a directory, or damaged.
     place.put("a", b"hello\n");
     place.put("a.bz2", &compressed(b"hello\n"));
     place.hybz(&["--resume", "a"]).says(0, "1 skipped (1 complete before)");
@@ -79,7 +79,7 @@ fn with_an_output_directory() {
     let made = place.marks("out");
     again(&place).says(0, "hybz: 0 files compressed, 0 bytes to 0; 5 skipped (5 complete before)\n");
     assert_eq!(place.marks("out"), made);
-    // A source that changed: its old result is not right.
+    // A source has changed, so its old result is wrong.
     place.shell("echo new >> tree/one").silent(0);
     again(&place)
         .says(1, "out/tree/one.bz2 already exists, and is not the result of the input file.")

@@ -69,7 +69,7 @@ fn joined() {
         assert!(place.has("a"), "kept");
         place.shell("hybz --join plan $(ls | grep part) -c | cmp - whole.bz2").silent(0);
     }
-    // Lines appear while it runs, and a plan may be a file, too.
+    // Lines appear while `--plan` runs, and `-o` writes them to a file.
     let place = Place::with(&[("a", &mixture())]);
     place.shell("hybz -1 --plan 300k a | head -n3 | grep -c . && hybz -1 --plan 300k -o plan a").silent(0);
     place.shell("hybz -1 --plan 300k a | cmp - plan").silent(0);
@@ -89,7 +89,7 @@ pub fn checked(lines: &[String]) -> String {
     plan
 }
 
-/// Shards of a plan that is made by hand: each has a short text, which is one block, whatever the plan would say.
+/// A plan made by hand: each shard has a short text, which is one block, although `--plan` would never cut so.
 fn many_parts() {
     let count = rounds(2_000, 10_000);
     let place = Place::new();
@@ -109,12 +109,12 @@ fn many_parts() {
     place.put("plan", checked(&plan).as_bytes());
     place.put("a", &whole);
     let joined = joiner.finish().unwrap().0;
-    // Descriptors do not grow with the parts.
+    // The number of descriptors does not grow with that of parts.
     let run = "ulimit -n 16; hybz -p2 --join";
     place.shell(&format!("{run}=plan $(ls part.* | sort -R) -o whole.bz2 && hybz -dc whole.bz2 | cmp - a")).silent(0);
     assert!(place.get("whole.bz2") == joined);
     place.shell(&format!("{run}=plan --verify part.* -c | cmp - whole.bz2")).silent(0);
-    // One of the shards is done again.
+    // One of the shards is compressed again.
     place.shell("ulimit -n 16; hybz --shard=1654 --plan-file=plan a -c | cmp - part.1654").silent(0);
     place.shell("rm part.77 part.1999; cp part.5 part.x").silent(0);
     let run = place.shell(&format!("{run}=plan part.* -o new.bz2"));
@@ -179,7 +179,7 @@ fn without_threads() {
 }
 
 fn any_order() {
-    // Three shards are of the same text.
+    // The first three shards have equal texts.
     let block = text(99_981);
     let place = Place::with(&[("a", &[&block[..], &block, &block, &text(250_000)].concat())]);
     let count = parts(&place, "-1 --plan 1");
@@ -239,7 +239,7 @@ fn damaged_parts() {
     assert!(!place.has("verified"));
 }
 
-/// The parts are longer than what a pipe and the thread that reads ahead can hold.
+/// The parts are longer than a pipe and the thread that reads ahead can hold.
 fn changed_parts() {
     let place = Place::with(&[("a", &noise(5_000_000))]);
     let last = parts(&place, "-1 --plan=500k") - 1;
@@ -287,7 +287,7 @@ fn changed_files() {
     place.hybz(&["--shard=1", "--plan-file=plan", "a", "-o", "new"]).says(1, says);
     place.hybz(&["--shard=5", "--plan-file=plan", "a", "-o", "new"]).says(1, "shard 5 differs from the plan");
     assert!(!place.has("new"));
-    // What was appended would be missing.
+    // Without an error, the appended byte would be missing from the result.
     place.put("a", &[&mixture()[..], b"x"].concat());
     for shard in 0..parts {
         let run = place.hybz(&[&format!("--shard={shard}"), "--plan-file=plan", "a", "-o", "new"]);

@@ -13,7 +13,7 @@ rows! {
     "flags that do not go with these" | "-" | "a sentence; rc 1; nothing is written" => nonsense;
 }
 
-/// 600 kB of lines, some with CR, an empty one, some long.
+/// 600 kB of lines, of which some have a CR, some are long and one is empty.
 pub fn lines() -> Vec<u8> {
     let mut lines = Vec::new();
     for number in 0..400 {
@@ -61,7 +61,7 @@ fn streams_of_lines() {
         let place = Place::with(&[("a", &whole)]);
         place.hybz(&["-1k", "--index", "--lines", "--stream-size", size, "a"]).silent(0);
         let index = place.hybz(&["-lv", "a.bz2"]).silent(0).out();
-        // The text of each stream, by its blocks.
+        // The text length of each stream, summed over its blocks.
         let mut streams: Vec<usize> = Vec::new();
         for row in index.lines().skip(1) {
             let fields: Vec<&str> = row.split_whitespace().collect();
@@ -77,7 +77,7 @@ fn streams_of_lines() {
             at += length;
             let is_last = number + 1 == streams.len();
             assert!(is_last || stream.len() >= bytes && stream.ends_with(b"\n"), "{size} {number}");
-            // It ends at the first possible line end.
+            // The stream ends at the first possible line end.
             let before = &stream[(bytes - 1).min(stream.len() - 1)..stream.len() - 1];
             assert!(!before.contains(&b'\n'), "{size} {number}");
         }

@@ -41,7 +41,7 @@ fn threads_by_affinity() {
     assert!(stations(&all.stderr) <= cores && one.stdout == all.stdout, "{}", all.stderr);
 }
 
-/// A control group of our own, with the time of one core, as containers have it.
+/// In a separate control group with the time of one core, as containers have it.
 fn threads_by_quota() {
     let place = Place::with(&[("a", &text(3_000_000))]);
     let script = "g=/sys/fs/cgroup/cpu/hybz-test-$$ quota=cpu.cfs_quota_us value=100000
@@ -58,7 +58,7 @@ fn threads_by_quota() {
     assert_eq!((run.code, stations(&run.stderr)), (0, 1), "{}", run.stderr);
 }
 
-/// The files of control groups of version 2, in place of the system's: those of the group above ours have the limits.
+/// Files of control groups of version 2 replace the system's; the files of the parent group have the limits.
 fn limits_of_version_2() {
     let place = Place::with(&[("a", &text(3_000_000))]);
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
@@ -145,7 +145,7 @@ fn lists() {
     let list = place.hybz(&["-l", "three.bz2", "a.hbz", "c.hbz", "empty.bz2"]).silent(0).out();
     let words: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(words[0], ["streams", "blocks", "level", "compressed", "uncompressed", "ratio", "name"]);
-    // The level is the highest of the streams.
+    // The level shown is the highest level of the streams.
     for (row, name, streams, blocks, level, len) in [
         (1, "three.bz2", "3", "5", "5", "750000"),
         (2, "a.hbz", "1", "1", "2M", "250000"),

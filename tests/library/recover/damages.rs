@@ -46,7 +46,7 @@ fn originals() -> Vec<Original> {
     ]
 }
 
-/// A file that is being damaged: its bytes, and the position in the original of each.
+/// A file that is being damaged: its bytes, and the position of each in the original.
 #[derive(Clone)]
 struct Damaged {
     bytes: Vec<u8>,
@@ -113,7 +113,7 @@ impl Damaged {
         self.origin.splice(at..at, new.iter().map(|_| None));
     }
 
-    /// The position of these bits of the original, if all of them exist and are unchanged.
+    /// The position of these bits of the original in the damaged file, if all of them exist and are unchanged.
     fn find(&self, original: &[u8], first: u64, end: u64) -> Option<u64> {
         let middle = ((first + end) / 16) as usize;
         let now = self.origin.iter().position(|&origin| origin == Some(middle))? as u64;
@@ -127,8 +127,8 @@ impl Damaged {
     }
 }
 
-/// Exactly the good blocks come out, in the order of the file: blocks without a damaged bit, and those of which only
-/// the magic or the CRC is damaged.
+/// Checks that exactly the good blocks come out, in the order of the file: those without a damaged bit, and those of
+/// which only the magic or the CRC is damaged.
 fn check(name: &str, original: &Original, damaged: &Damaged, settings: &Settings, with_bzip2: bool) -> bool {
     let found = everything(&damaged.bytes, settings);
     let places = |skip: u64| -> Vec<(u64, &[u8])> {

@@ -30,7 +30,7 @@ fn check(file: &[u8], expected: u8) {
     assert_eq!(code(&found), expected, "{:?} {:?}", found.holes, found.remarks);
 }
 
-/// The last bytes of another stream, after a stream, between two and before one.
+/// The last bytes of another stream, after a stream, between two streams, and before a stream.
 #[test]
 fn the_end_of_a_lost_stream() {
     for len in [200, 301, 402, 503, 604, 705, 806, 907] {
@@ -47,7 +47,7 @@ fn the_end_of_a_lost_stream() {
     }
 }
 
-/// A stream that lost its last bytes, then the last bytes of another: the other's magic begins where the first one's
+/// A stream that lost its last bytes, then the last bytes of another one, whose magic begins where the first stream's
 /// CRC should be.
 #[test]
 fn the_joint_of_two_ends() {
@@ -80,7 +80,7 @@ fn the_beginning_of_a_lost_stream() {
     }
 }
 
-/// The first bytes of a stream after bytes that belong to none.
+/// The first bytes of a stream, after bytes that belong to no stream.
 #[test]
 fn the_beginning_of_a_lost_stream_in_garbage() {
     let one = coded(&words(1000));
@@ -94,7 +94,7 @@ fn the_beginning_of_a_lost_stream_in_garbage() {
     check(&[&one[..], b"garbage BZh9 and more"].concat(), 0);
 }
 
-/// The end of the stream, moved to the beginning of a byte; empty if it does not begin at this bit of one.
+/// The end of the stream, moved to the beginning of a byte; empty if it does not begin at this bit of a byte.
 fn find_end(file: &[u8], bit: u32) -> Vec<u8> {
     let moved: Vec<u8> =
         file.windows(2).map(|pair| (u16::from_be_bytes([pair[0], pair[1]]) << bit >> 8) as u8).collect();
@@ -102,7 +102,7 @@ fn find_end(file: &[u8], bit: u32) -> Vec<u8> {
     at.and_then(|at| moved.get(at..at + 10)).unwrap_or_default().to_vec()
 }
 
-/// A header, and as many bytes as an end has, which are not an end: nothing is found.
+/// A header, and as many other bytes as the end of a stream has: nothing is found.
 #[test]
 fn a_header_and_nothing_that_can_be_known() {
     for byte in [0, 0x17, 0x55, 0xff] {
@@ -129,7 +129,7 @@ fn trailing_garbage() {
     }
 }
 
-/// A stream whose middle is lost. Fewer bytes could be garbage, and a header before an end is an empty stream.
+/// A stream whose middle is lost. Fewer bytes could be garbage, and a header with an end would be an empty stream.
 #[test]
 fn the_middle_of_a_stream() {
     for len in [20, 300, 301, 905] {

@@ -85,7 +85,7 @@ fn headers_and_ends_of_streams() {
             nothing_lost(&bad, &text, &[What::Header]);
         }
     }
-    // The level is not needed: a block of 100 kB is one of level 9, too, and one of 900 kB is believed at level 1.
+    // The level is not needed: a block of 100 kB is also valid at level 9, and one of 900 kB is accepted at level 1.
     let mut other = compress(&text, &Settings::new());
     other[3] = b'1';
     nothing_lost(&other, &text, &[]);

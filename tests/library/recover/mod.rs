@@ -8,7 +8,7 @@ mod steps;
 use hybz::recover::{Block, Found, Hole, Recovered, Rejoiner, Remark, recover};
 use hybz::{Error, Settings};
 
-/// All that is found in a file.
+/// Everything that is found in a file.
 struct Everything {
     /// The bits where blocks begin, and their texts.
     blocks: Vec<(u64, Vec<u8>)>,

@@ -7,8 +7,8 @@ use hybz::recover::{Found, recover};
 use hybz_testkit::rounds;
 use std::sync::atomic::AtomicU64;
 
-/// The bytes read of `count` streams of one block, of which these bytes are wrong in turn (counted from the end of the
-/// stream if negative); and the good blocks.
+/// The number of bytes that recovery reads of `count` streams of one block, and the number of good blocks. In each
+/// stream the next list of bytes is wrong (counted from its end if negative).
 fn steps(count: usize, wrong: &[&[isize]]) -> (u64, u64) {
     let settings = Settings::new().level(level(1)).pool(&pool(1));
     let stream = compress(&random(400), &settings);

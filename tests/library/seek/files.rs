@@ -31,7 +31,7 @@ fn empty(level: u8) -> (Vec<u8>, Vec<u8>) {
     stream(level, Vec::new())
 }
 
-/// Lines of all lengths, some with CRLF, without one at the end.
+/// Lines of all lengths, some with CRLF; the last has no line end.
 pub fn lines(count: usize) -> Vec<u8> {
     let mut text = Vec::new();
     for i in 0..count {
@@ -72,7 +72,7 @@ pub fn files() -> &'static [File] {
             File::of("garbage", &[stream(1, words(250_000)), garbage(b"BZ, but nothing else")]),
             File::of("zeros after it", &[stream(9, words(30_000)), empty(1), garbage(&[0; 1000])]),
             File::of("randomised", &[randomised(), stream(1, words(150_000)), randomised()]),
-            // Blocks of 46 MB, and between two of them the text of one begins in the middle of a run.
+            // Blocks with 46 MB of text, the second of which begins in the middle of a run.
             File::of("long runs", &[stream(9, [zeros(100_000_000), words(10_000)].concat()), stream(9, words(5000))]),
             File::of("runs", &[stream(1, runs(3_000_000, &[255, 4, 1, 259, 1000, 3]))]),
         ]

@@ -96,7 +96,7 @@ fn the_block_of_a_line_end() {
     }
 }
 
-/// Only those parts of an index file are read that a lookup needs.
+/// A lookup reads only the parts of an index file that it needs.
 #[test]
 fn a_long_index_is_searched_in_its_file() {
     let small = words(300);
@@ -170,15 +170,15 @@ fn file(name: &str) -> &'static File {
     files().iter().find(|file| file.name == name).unwrap()
 }
 
-/// A field is wrong in one record, or in all records from one on, and the checks are right: the result is an error or
-/// the right text, in memory that the file's size bounds.
+/// One field is wrong in one record, or in a record and all after it, and the checks are right: the result is an error
+/// or the right text, and memory is bounded by the file's size.
 #[test]
 fn an_index_that_lies_is_found() {
     let coded = [&file("blocks of level 1").coded[..], &file("noise").coded].concat();
     let text = [&file("blocks of level 1").text[..], &file("noise").text].concat();
     let good = bytes(&built(&coded));
     let records = (good.len() - 64) / 40;
-    // Bit offset, text offset, stream, level, line ends: their places and lengths in a record.
+    // Bit offset, text offset, stream, level, line ends: their offsets and lengths in a record.
     let fields = [(0, 8), (8, 8), (20, 4), (24, 1), (28, 8)];
     let lie = |bad: &mut [u8], record: usize, (field, len): (usize, usize), change: i64| {
         let at = 64 + record * 40;
@@ -192,7 +192,7 @@ fn an_index_that_lies_is_found() {
         bad[at + 36..at + 40].copy_from_slice(&check.finish().to_le_bytes());
     };
     let (mut wrong, mut tried) = (0, 0);
-    // The first, the last, and some between.
+    // The first record, the last, and some between.
     let step = if long() { 1 } else { 4 };
     for record in (0..records).filter(|record| record % step == 0 || record + 1 == records) {
         for field in fields {
@@ -222,7 +222,7 @@ fn is_right_or_refused(index: Vec<u8>, coded: &[u8], text: &[u8]) -> bool {
     refused_reads(coded, index, text, &Settings::new()).is_some()
 }
 
-/// Reads here and there by an index. Returns the number of reads that were refused, or `None` if one gave a wrong text.
+/// Reads with an index. Returns the number of reads that were refused, or `None` if one gave a wrong text.
 pub fn refused_reads(coded: Vec<u8>, index: Index, text: &[u8], settings: &Settings) -> Option<usize> {
     let blocks: Vec<_> = index.iter().take(1000).flatten().map(|block| block.text_offset).collect();
     let reader = Reader::with_index(coded, index, settings);
@@ -274,13 +274,13 @@ fn an_index_that_does_not_fit_is_found() {
         Err(other) => panic!("{other}"),
     };
     assert!(fits(Index::open(index(coded), coded)));
-    // Another file; files that have grown by a stream, were cut, or are empty.
+    // A different file; files that have grown by a stream, were cut, or are empty.
     assert!(!fits(Index::open(index(&file("noise").coded), coded)));
     assert!(!fits(Index::open(index(coded), &[&coded[..], coded].concat())));
     assert!(fits(Index::open(index(coded), &[&coded[..], b"garbage"].concat())));
     assert!(!fits(Index::open(index(coded), &coded[..coded.len() - 1].to_vec())));
     assert!(!fits(Index::open(index(coded), &Vec::new())));
-    // A block has changed, and the length and the end have not: seen when it is read, and only then.
+    // A block has changed, but neither the length nor the end: detected when that block is read, and only then.
     let mut changed = coded.clone();
     let second = built(coded).iter().nth(1).unwrap().unwrap();
     changed[(second.bit_offset / 8 + 8) as usize] ^= 0x55;
@@ -311,7 +311,7 @@ fn a_damaged_index_is_found() {
         for at in (0..good.len()).step_by(7) {
             assert!(refused(good[..at].to_vec()) && refused([&good[..at], &[0], &good[at..]].concat()), "{at}");
         }
-        // Two records in each other's place.
+        // Two records are swapped.
         let len = usize::from(good[10]);
         let mut bad = good.clone();
         bad[64..64 + 2 * len].rotate_left(len);
@@ -336,7 +336,7 @@ fn a_damaged_index_is_found() {
     assert!((1..=6).contains(&wrong), "{wrong} reads failed");
 }
 
-/// The places of blocks and streams are reported in the same way for `.hbz`, and for streams of both kinds.
+/// The offsets of blocks and streams are reported in the same way for `.hbz`, and for files of both formats.
 #[test]
 fn places_of_all_streams() {
     let large = Settings::new().encoding(LargeBlocks::try_new(20_000).unwrap());

@@ -1,5 +1,5 @@
-//! Indexes, and reading at any place of the text: `hybz::index` and `hybz::seek`, compared with whole files and
-//! with other programs' indexes.
+//! Indexes, and reading at any offset of the text: `hybz::index` and `hybz::seek`, compared with whole files and with
+//! other programs' indexes.
 
 mod files;
 mod index;

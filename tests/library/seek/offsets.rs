@@ -46,7 +46,7 @@ fn one_block() -> Listed {
     listed
 }
 
-/// The text begins with the first line, and the last number is that of the last block.
+/// The first line must begin the text, and the last number must be the end of the last block's text.
 #[test]
 fn both_ends_of_the_lines() {
     let listed = one_block();
@@ -66,12 +66,12 @@ fn both_ends_of_the_lines() {
     ] {
         assert!(listed.open(bad.as_bytes()).is_err(), "{bad:?}");
     }
-    // To recover a damaged file, the complete lines are used: the caller checks the blocks.
+    // To recover a damaged file, all complete lines are used unchecked: the caller checks the blocks.
     let cut = Arc::new(b"32,0\n343,1".to_vec());
     assert_eq!(Index::open_unchecked(cut, &listed.coded).unwrap().text_len(), 1);
 }
 
-/// A damaged last block does not tell its length: the lines are refused, but recovery still takes them.
+/// The length of a damaged last block is unknown, so the lines are refused, but recovery still uses them.
 #[test]
 fn a_damaged_last_block() {
     let mut listed = one_block();
@@ -80,7 +80,7 @@ fn a_damaged_last_block() {
     assert!(Index::open_unchecked(Arc::new(listed.lines.clone()), &listed.coded).is_ok());
 }
 
-/// Numbers are digits, and a line has at most 64 bytes.
+/// Numbers consist of digits, and a line has at most 64 bytes.
 #[test]
 fn numbers_and_long_lines() {
     let listed = one_block();
@@ -123,7 +123,7 @@ fn damage(lines: &[u8], rng: &mut Rng) -> Vec<u8> {
     bad
 }
 
-/// Every read gives the right text or an error, and no text is missing. Returns whether anything is refused.
+/// Checks that every read gives all of the right text or an error. Returns whether anything is refused.
 fn right_or_refused(listed: &Listed, lines: &[u8], settings: &Settings) -> Result<bool, String> {
     let Ok(index) = listed.open(lines) else { return Ok(true) };
     let text = &listed.text;

@@ -1,5 +1,5 @@
-//! Indexes of other programs: indexed_bzip2, rapidgzip and ratarmount find the same offsets in our files as we write,
-//! and each program reads by the other's offsets.
+//! Indexes of other programs: indexed_bzip2, rapidgzip and ratarmount find the offsets in our files that hybz writes,
+//! and each program reads with the other's offsets.
 //!
 //! These are Python packages (`pip install rapidgzip indexed_bzip2 ratarmount`), which `peers.py` calls. `HYBZ_PYTHON`
 //! names the interpreter that has them, if `python3` lacks them.
@@ -51,14 +51,14 @@ impl Place {
     }
 }
 
-/// Our offsets equal theirs, and each program reads by the other's offsets.
+/// hybz's offsets equal theirs, and each program reads with the other's offsets.
 #[test]
 fn offsets_of_indexed_bzip2_and_rapidgzip() {
     if !installed(&["indexed_bzip2", "rapidgzip"]) {
         return;
     }
     let place = Place::new();
-    // Neither reads randomised blocks: "deprecated isRandomized bit is not supported".
+    // Neither package reads randomised blocks: "deprecated isRandomized bit is not supported".
     for File { name, coded, text } in files().iter().filter(|file| file.name != "randomised") {
         let file = place.put("file.bz2", coded);
         let plain = place.put("plain", text);
@@ -87,7 +87,7 @@ fn offsets_of_indexed_bzip2_and_rapidgzip() {
     }
 }
 
-/// A tar of small files, as ratarmount lists and reads it by our offsets.
+/// ratarmount lists and reads a tar of small files with our offsets.
 #[test]
 fn offsets_for_ratarmount() {
     if !installed(&["ratarmountcore"]) {
@@ -109,7 +109,7 @@ fn offsets_for_ratarmount() {
     let file = place.put("some.tar.bz2", &coded);
     let lines = place.put("offsets", &offsets(&index));
     let listed = python(&["ratarmount", file.to_str().unwrap(), lines.to_str().unwrap()]);
-    // ratarmount also prints what it does.
+    // ratarmount also prints messages, which do not begin with `/dir/`.
     let listed = listed.unwrap_or_else(|error| panic!("{error}"));
     let files: String = listed.split_inclusive('\n').filter(|line| line.starts_with("/dir/")).collect();
     assert_eq!(files, expected);

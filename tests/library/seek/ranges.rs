@@ -1,4 +1,4 @@
-//! Reading at any place gives the plain text of that place.
+//! Reading at any offset gives the plain text there.
 
 use super::files::{File, files};
 use crate::ours::{Counted, pool};
@@ -48,7 +48,7 @@ fn random_ranges_of_hbz() {
     }
 }
 
-/// Reads from many threads at the same time, with a cache that holds almost nothing, or everything.
+/// Many threads read at the same time, with a cache that holds almost nothing, or everything.
 #[test]
 fn many_threads() {
     for cache in [0, 300_000, 1 << 30] {
@@ -67,7 +67,7 @@ fn many_threads() {
     }
 }
 
-/// `Read` and `Seek` as of the plain text, in steps that make it read ahead.
+/// `Read` and `Seek` behave as on the plain text, in steps that make the reader read ahead.
 #[test]
 fn read_and_seek() {
     for File { name, coded, text } in files() {
@@ -92,7 +92,7 @@ fn read_and_seek() {
     }
 }
 
-/// A block that is in the cache is not read again; one that was dropped is. Nothing is read ahead for random reads.
+/// A block in the cache is not read again; a block that was dropped is. Random reads cause no reading ahead.
 #[test]
 fn the_cache_is_bounded_by_bytes() {
     let File { coded, text, .. } = files().iter().find(|file| file.name == "blocks of level 1").unwrap();
@@ -114,7 +114,7 @@ fn the_cache_is_bounded_by_bytes() {
     assert_eq!([read(&reader, 4), read(&reader, 8), read(&reader, 0)], [0, 0, len(0)], "the oldest had to go");
 }
 
-/// A damaged block gives an error of kind `InvalidData` with its position, each time; all other blocks can be read.
+/// A damaged block gives an error of kind `InvalidData` with its position at each read; all other blocks can be read.
 #[test]
 fn damage_is_found_where_it_is() {
     let File { coded, text, .. } = files().iter().find(|file| file.name == "blocks of level 1").unwrap();
@@ -138,7 +138,7 @@ fn damage_is_found_where_it_is() {
             }
         }
     }
-    // A file that is cut in a block: the text before that block can be read.
+    // If a file is cut in a block, the text before that block can be read.
     let index = Index::build(&coded[..], &Settings::new()).unwrap();
     let cut = coded[..(blocks[5].bit_offset / 8 + 100) as usize].to_vec();
     let reader = Reader::with_index(cut, index, &Settings::new());

@@ -120,7 +120,7 @@ fn squares(threads: usize, lanes: usize) -> bool {
     finished > 0 && accelerated > 0
 }
 
-/// A lane that finds that its device computes wrongly: none of its group is asked again.
+/// A lane that finds that its device computes wrongly: no lane of its group gets work again.
 struct Sick(bool);
 
 impl Station for Sick {
@@ -143,7 +143,7 @@ fn a_device_that_computes_wrongly() {
     watched("a sick device".into(), || {
         let expected = Expected { rate: 1e9, start: Duration::ZERO, end: Duration::ZERO };
         let group = WorkerGroup::new(&[SQUARE], expected).at_once();
-        // The second lane only fails: alone it would be asked again and again.
+        // The second lane only fails: if it were alone, it would get work again and again.
         let group = group.member(|| Ok(Box::new(Sick(true)))).member(|| Ok(Box::new(Sick(false))));
         let builder = Pool::builder();
         let pool = builder.threads(NonZeroUsize::MIN).group(group).build();
