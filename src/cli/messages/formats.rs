@@ -6,7 +6,7 @@ use hybz_files::quote::shown;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// The number of bytes that `-dcf` examines.
+/// The number of bytes that `-dcf` examines: the longest magic that a format that is not hybz's own may have.
 pub const COPY_HEAD_LEN: usize = 4;
 
 /// The number of first bytes that are enough to recognise every format, including those of other programs.

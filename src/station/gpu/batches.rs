@@ -128,7 +128,7 @@ pub(super) enum Doubt {
 }
 
 impl<T: Task> Jobs<'_, T> {
-    /// The job of a block of the batch, if it is open.
+    /// The job of a block of the batch, if it is open: to be forwarded, or completed where the output is no `Result`.
     pub fn get(&mut self, number: usize) -> Option<TypedJob<'_, T>> {
         self.jobs[self.indices[number]].of()
     }
