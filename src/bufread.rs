@@ -17,7 +17,7 @@
 pub use crate::read::{BzEncoder, MultiBzDecoder};
 
 use crate::adapter::{Exact, Reader, reader};
-use crate::flow::driver::Driver;
+use crate::flow::one_stream::Driver;
 use crate::settings::Settings;
 use std::io::BufRead;
 

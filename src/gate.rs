@@ -4,7 +4,7 @@
 //! bytes up to there, then says whether it does end. Everything before such a place is taken in one step, so blocks are
 //! still read ahead and decoded in parallel.
 
-use crate::flow::driver::Driver;
+use crate::flow::one_stream::Driver;
 use crate::format::Formats;
 use crate::stream::piece::StreamEndDetector;
 use crate::table;

@@ -140,7 +140,7 @@ pub use station::gpu::Lanes;
 pub use stream::verify::Verify;
 pub use summary::{BlockInfo, StreamInfo, StreamSummary};
 
-use flow::driver::Driver;
+use flow::one_stream::Driver;
 
 /// `text` as one `.bz2` stream: bzip2's exact bytes at the settings' level.
 pub fn compress(text: &[u8], settings: &Settings) -> Result<Vec<u8>, Error> {

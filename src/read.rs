@@ -33,7 +33,7 @@
 
 use crate::adapter::{Exact, Reader, Whole, reader};
 use crate::error::Error;
-use crate::flow::driver::Driver;
+use crate::flow::one_stream::Driver;
 use crate::formats::bzip2::header::Level;
 use crate::index::Recorder;
 use crate::settings::Settings;

@@ -26,7 +26,7 @@
 //! the same error.
 
 use crate::adapter::StreamState;
-use crate::flow::driver::Driver;
+use crate::flow::one_stream::Driver;
 use crate::formats::bzip2::header::Level;
 use crate::gate::Gate;
 use crate::index::Recorder;

@@ -2,7 +2,7 @@
 
 use crate::adapter::StreamState;
 use crate::error::Error;
-use crate::flow::driver::Driver;
+use crate::flow::one_stream::Driver;
 use crate::gate::Gate;
 use crate::index::Recorder;
 use crate::stream::output::Output;

@@ -1,7 +1,7 @@
 //! Inputs read, and their outputs written, by the caller's thread alone.
 
-use super::driver::{Advance, Driver};
 use super::input::{Input, Inputs, Outputs, open, told};
+use super::one_stream::{Advance, Driver};
 use crate::error::Error;
 use crate::stream::piece::BlockOptions;
 use crate::stream::text::write_text;

@@ -6,7 +6,7 @@
 //! joiner therefore always decides where the stream ends, and such inputs, which are rare, cost other inputs nothing.
 //! Within a stream, blocks are still read ahead and decoded by all stations.
 
-use super::driver::Driver;
+use super::one_stream::Driver;
 use crate::error::Error;
 use crate::format::Format;
 use crate::gate::Gate;

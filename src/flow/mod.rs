@@ -17,7 +17,7 @@
 //! | `run`, `reading` | the manager's thread and the writing side; a long file read by several threads |
 //! | `here` | the same by the caller's thread alone |
 //! | `open`, `detect`, `mixed` | one stream as the settings say; its format found; streams of several formats |
-//! | `driver` | one stream on the caller's own thread: the basis of `read` and `write` |
+//! | `one_stream` | one stream on the caller's own thread: the basis of `read` and `write` |
 //!
 //! With accelerators, several more threads read a long file and find its runs, or bits that look like a block, and the
 //! manager only finds where blocks end, or copies them (`parallel_read`, `parallel_scan` in `formats::bzip2::stream`).
@@ -27,10 +27,10 @@
 //! queue. There is therefore no deadlock.
 
 mod detect;
-pub(crate) mod driver;
 pub(crate) mod here;
 mod input;
 mod mixed;
+pub(crate) mod one_stream;
 mod open;
 pub(crate) mod reading;
 mod run;

@@ -1,7 +1,7 @@
 //! Opens streams as the settings say.
 
 use super::detect;
-use super::driver::Driver;
+use super::one_stream::Driver;
 use crate::settings::Settings;
 use crate::stream::piece::{BlockOptions, Decoding};
 

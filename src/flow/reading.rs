@@ -1,7 +1,7 @@
 //! The manager's reading: alone at first, and a long file by several threads.
 
-use super::driver::fill;
 use super::input::Source;
+use super::one_stream::fill;
 use crate::stream::piece::{Feed, Unread};
 use hybz_queue::Client;
 use std::io;

@@ -32,7 +32,7 @@ mod records;
 
 use crate::codec::Decoder;
 use crate::error::{DecodeError, Error};
-use crate::flow::driver::Driver;
+use crate::flow::one_stream::Driver;
 use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, END_MAGIC, HEADER_BITS, Level, MAX_BLOCK, MAX_BLOCK_BITS};
 use crate::formats::bzip2::perturbed;
 use crate::formats::bzip2::stream::items::{self, Head};
