@@ -14,7 +14,8 @@
 //! | file | |
 //! |---|---|
 //! | `input` | inputs, what to do with them, and who takes their outputs |
-//! | `run`, `reading` | the manager's thread and the writing side; a long file read by several threads |
+//! | `manager`, `reading` | the manager's thread; how it reads an input, a long file by several threads |
+//! | `writing` | the caller's thread, which takes the answers and writes |
 //! | `here` | the same by the caller's thread alone |
 //! | `open`, `detect`, `mixed` | one stream as the settings say; its format found; streams of several formats |
 //! | `one_stream` | one stream on the caller's own thread: the basis of `read` and `write` |
@@ -29,11 +30,12 @@
 mod detect;
 pub(crate) mod here;
 mod input;
+mod manager;
 mod mixed;
 pub(crate) mod one_stream;
 mod open;
 pub(crate) mod reading;
-mod run;
+mod writing;
 
 pub use input::{Input, Inputs, Outputs, Source, Task};
-pub use run::run;
+pub use manager::run;
