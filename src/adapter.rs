@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::flow::one_stream::Driver;
 use crate::gate::Gate;
 use crate::index::Recorder;
-use crate::stream::output::Output;
+use crate::stream::cursor::TextCursor;
 use crate::stream::piece::Step;
 use crate::summary::StreamSummary;
 use std::fmt;
@@ -146,7 +146,7 @@ impl<R: BufRead> Source for Exact<R> {
 pub(crate) struct Reader<S> {
     pub source: S,
     driver: Driver,
-    output: Output,
+    output: TextCursor,
     bytes_out: u64,
     state: StreamState,
     /// An error of the inner reader, to be returned once everything read before it has been handed out.
@@ -155,7 +155,7 @@ pub(crate) struct Reader<S> {
 
 impl<S: Source> Reader<S> {
     pub fn new(source: S, driver: Driver) -> Self {
-        let output = Output::default();
+        let output = TextCursor::default();
         Reader { source, driver, output, bytes_out: 0, state: StreamState::Open, broken: None }
     }
 

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::flow::one_stream::Driver;
 use crate::gate::Gate;
 use crate::index::Recorder;
-use crate::stream::output::Output;
+use crate::stream::cursor::TextCursor;
 use crate::stream::piece::Step;
 use crate::summary::StreamSummary;
 use std::fmt;
@@ -17,7 +17,7 @@ pub(crate) struct Writer<W: Write> {
     pub inner: Option<W>,
     pub driver: Driver,
     /// Results that are not written yet.
-    output: Output,
+    output: TextCursor,
     /// Set for a decoder that ends with the first stream.
     gate: Option<Gate>,
     pub total_in: u64,
@@ -36,7 +36,7 @@ impl<W: Write> Writer<W> {
         Writer {
             inner: Some(inner),
             driver,
-            output: Output::default(),
+            output: TextCursor::default(),
             gate,
             total_in: 0,
             bytes_out: 0,

@@ -1,7 +1,7 @@
 //! The text of a block in the cache.
 
 use crate::block::Text;
-use crate::stream::output::Output;
+use crate::stream::cursor::TextCursor;
 use std::sync::{Mutex, PoisonError};
 
 /// A decoded block.
@@ -14,7 +14,7 @@ pub(crate) struct Decoded {
 
 struct Cursor {
     at: u64,
-    output: Output,
+    output: TextCursor,
 }
 
 impl Decoded {
@@ -42,7 +42,7 @@ impl Decoded {
         }
         let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
         let here = cursor.take().filter(|cursor| cursor.at <= from);
-        let mut here = here.unwrap_or_else(|| Cursor { at: 0, output: Output::of(self.text.clone()) });
+        let mut here = here.unwrap_or_else(|| Cursor { at: 0, output: TextCursor::of(self.text.clone()) });
         let mut filled = 0;
         while filled < buf.len() {
             let bytes = here.output.next();

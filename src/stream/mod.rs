@@ -7,10 +7,10 @@
 //! | `relay` | jobs that run one after another |
 //! | `verify` | coded blocks that are decoded again before they are written |
 //! | `text` | the text of a block, written |
-//! | `output` | the text of a block, handed out piece by piece |
+//! | `cursor` | the text of a block, handed out piece by piece |
 
 pub(crate) mod copy;
-pub(crate) mod output;
+pub(crate) mod cursor;
 pub(crate) mod piece;
 pub(crate) mod relay;
 pub(crate) mod text;

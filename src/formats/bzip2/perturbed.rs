@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{self, Level};
 use crate::read_at::{ReadAt, fill_at};
-use crate::stream::output::Output;
+use crate::stream::cursor::TextCursor;
 use crate::stream::piece::{Collect, Cut, Input, Rest, Step};
 use crate::stream::text::count_lines;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
@@ -201,7 +201,7 @@ pub(crate) struct Restored {
     /// The number of bytes of the open stream's perturbed text so far.
     at: u64,
     /// The rest of a block's text, and the block with the counts so far.
-    rest: Option<(Output, BlockInfo)>,
+    rest: Option<(TextCursor, BlockInfo)>,
 }
 
 impl Restored {
@@ -210,7 +210,7 @@ impl Restored {
     }
 
     /// The next part of a block's text, without inserted bytes.
-    fn part(&mut self, (mut output, mut block): (Output, BlockInfo), interval: NonZeroU32) -> Step {
+    fn part(&mut self, (mut output, mut block): (TextCursor, BlockInfo), interval: NonZeroU32) -> Step {
         let mut part = output.take();
         let len = part.len() as u64;
         if len == 0 {
@@ -254,7 +254,7 @@ impl Collect for Restored {
                 match self.finder.said {
                     Said::Perturbed(interval) if block.level.is_some() => {
                         let block = BlockInfo { text_len: 0, lines: block.lines.and(Some(0)), ..block };
-                        Ok(self.part((Output::of(text), block), interval))
+                        Ok(self.part((TextCursor::of(text), block), interval))
                     }
                     _ => Ok(Step::Out(text, Some(Mark::Block(block)))),
                 }

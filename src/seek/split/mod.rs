@@ -9,7 +9,7 @@ use crate::block::Text;
 use crate::error::Error;
 use crate::read_at::ReadAt;
 use crate::settings::Settings;
-use crate::stream::output::Output;
+use crate::stream::cursor::TextCursor;
 use part::Part;
 use std::fmt;
 use std::io::{self, Read};
@@ -50,7 +50,7 @@ pub struct SplitReader {
     settings: Settings,
     part: Option<Part>,
     state: State,
-    output: Output,
+    output: TextCursor,
 }
 
 /// The text to read next.
@@ -75,7 +75,7 @@ impl SplitReader {
     /// the one that begins right after that text; the first part also has the first line. Each line of the file is
     /// therefore in exactly one part, and a part may need blocks of the next parts for the rest of its last line.
     pub fn new(file: Arc<dyn ReadAt>, bytes: Range<u64>, lines: bool, settings: &Settings) -> SplitReader {
-        let (settings, output) = (settings.clone(), Output::default());
+        let (settings, output) = (settings.clone(), TextCursor::default());
         SplitReader { file, bytes, lines, settings, part: None, state: State::Closed, output }
     }
 
@@ -163,7 +163,7 @@ impl SplitReader {
     }
 
     fn end(&mut self) {
-        (self.part, self.output, self.state) = (None, Output::default(), State::Ended);
+        (self.part, self.output, self.state) = (None, TextCursor::default(), State::Ended);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::formats::bzip2::header::{BLOCK_MAGIC, END_BITS, HEADER_BITS, Header, 
 use crate::formats::bzip2::push::block::Block;
 use crate::formats::bzip2::stream::items::Head;
 use crate::formats::bzip2::stream::walk::{BlockWalk, Walked};
-use crate::stream::output::Output;
+use crate::stream::cursor::TextCursor;
 
 /// A block longer than this is followed code by code, so that damage is found before 64 MiB are read. No encoder writes
 /// such a block.
@@ -44,7 +44,7 @@ pub struct Decoder {
     /// The bit of the whole input at which the last block begins.
     block_bit: u64,
     combined_crc: u32,
-    text: Output,
+    text: TextCursor,
     /// The number of bytes of `text` that have been handed out.
     taken: usize,
     error: Option<Error>,
@@ -113,7 +113,7 @@ impl Decoder {
                 Ok(Step::On) => {}
                 Ok(Step::Stop) => return Ok(None),
                 Err(error) => {
-                    (self.input, self.text) = (Vec::new(), Output::default());
+                    (self.input, self.text) = (Vec::new(), TextCursor::default());
                     return Err(self.error.insert(error).again());
                 }
             }

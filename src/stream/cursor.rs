@@ -7,9 +7,9 @@ use std::vec;
 /// The number of bytes to which one step expands a run-length-coded text.
 const EXPAND_CHUNK: usize = 128 << 10;
 
-/// Output that is not handed out or written yet: the text of one block at most.
+/// A text that is handed out or written piece by piece, and how much of it has been: the text of one block at most.
 #[derive(Default)]
-pub(crate) struct Output {
+pub(crate) struct TextCursor {
     /// The next bytes are `bytes[at..]`; the rest of the text follows them.
     bytes: Vec<u8>,
     at: usize,
@@ -26,12 +26,12 @@ enum Rest {
     Pieces(Box<dyn Iterator<Item = Vec<u8>> + Send + Sync>),
 }
 
-impl Output {
-    /// The output of this text.
-    pub fn of(text: Text) -> Output {
-        let mut output = Output::default();
-        output.set(text);
-        output
+impl TextCursor {
+    /// The beginning of this text.
+    pub fn of(text: Text) -> TextCursor {
+        let mut cursor = TextCursor::default();
+        cursor.set(text);
+        cursor
     }
 
     /// Sets the next text. All text before it must have been consumed.
