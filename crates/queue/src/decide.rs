@@ -8,7 +8,7 @@
 use super::entry::{Entry, Id};
 use super::policy::{self, Snapshot, Verdict};
 use super::state::State;
-use super::worker::{Holding, Life, Order, WorkerState};
+use super::worker_state::{Holding, Life, Order, WorkerState};
 use std::time::Duration;
 
 /// What to do after a change of state, repeated until it is [`Step::Rest`].

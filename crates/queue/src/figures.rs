@@ -3,7 +3,7 @@
 
 use super::policy::{self, Snapshot};
 use super::state::State;
-use super::worker::{Life, WorkerState};
+use super::worker_state::{Life, WorkerState};
 use std::time::Duration;
 
 impl<J> State<J> {

@@ -8,7 +8,7 @@ use super::decide::Step;
 use super::entry::{Attributes, Entry, Id};
 use super::policy::Expected;
 use super::state::{GroupPlan, State};
-use super::worker::{Life, Order};
+use super::worker_state::{Life, Order};
 use std::collections::HashSet;
 use std::time::Duration;
 

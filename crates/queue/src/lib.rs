@@ -19,10 +19,10 @@
 //! | `station` | the trait [`Station`] |
 //! | `produced_by` | who produced an output |
 //! | `policy` | the rule, as pure functions of a snapshot |
-//! | `state`, `entry`, `worker` | waiting tasks and workers: no lock, no clock |
+//! | `state`, `entry`, `worker_state` | waiting tasks and workers: no lock, no clock |
 //! | `decide`, `figures` | the decision: which free worker is assigned which work |
 //! | `queue` | the lock around the state; waking and starting threads |
-//! | `life` | the life of a worker's thread |
+//! | `worker` | a worker's thread: its station is made, serves the queue, and retires |
 //! | `submitter` | putting tasks on the queue |
 //! | `checked` | tasks whose outputs another worker checks |
 //! | `memory` | the budget that bounds the bytes alive |
@@ -42,7 +42,6 @@ mod inputs;
 #[cfg(test)]
 mod interleaving;
 mod job;
-mod life;
 mod memory;
 mod policy;
 mod pool;
@@ -59,6 +58,7 @@ mod station;
 mod submitter;
 mod task;
 mod worker;
+mod worker_state;
 
 pub use self::core::Core;
 pub use checked::{Check, Checked, Made, Miscomputed, Outcome, Retry};

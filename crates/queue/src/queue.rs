@@ -14,7 +14,7 @@ use super::produced_by::ProducedBy;
 use super::report::{Counters, StationReport};
 use super::state::State;
 use super::station::Station;
-use super::worker::Order;
+use super::worker_state::Order;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};

@@ -10,7 +10,7 @@ use super::decide::Step;
 use super::entry::{Attributes, Entry, Id};
 use super::policy::Expected;
 use super::state::{GroupPlan, State};
-use super::worker::Order;
+use super::worker_state::Order;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;

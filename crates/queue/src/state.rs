@@ -7,7 +7,7 @@ use super::class::{Accepts, Class};
 use super::entry::{Attributes, Entry, Id};
 use super::inputs::Inputs;
 use super::policy::{Expected, Snapshot};
-use super::worker::{Holding, Life, Order, Rate, WorkerState};
+use super::worker_state::{Holding, Life, Order, Rate, WorkerState};
 use std::collections::VecDeque;
 use std::time::Duration;
 

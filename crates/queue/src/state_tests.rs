@@ -6,7 +6,7 @@ use super::decide::Step;
 use super::entry::{Attributes, Id};
 use super::policy::Expected;
 use super::state::{GroupPlan, State};
-use super::worker::Order;
+use super::worker_state::Order;
 use std::time::Duration;
 
 const CLASS: Class = Class::new("code", 50e6);
