@@ -14,7 +14,7 @@ mod preconditions;
 mod reader;
 pub mod reread;
 mod sink;
-pub mod source;
+pub mod source_file;
 mod walk;
 
 pub use commit::{Committer, Finished, Item};
@@ -28,4 +28,4 @@ pub use place::Place;
 pub use preconditions::Preconditions;
 pub use reader::Reader;
 pub use sink::Sink;
-pub use source::{SourceFile, check_file, id, is_still, list_of, stdin};
+pub use source_file::{SourceFile, check_file, id, is_still, list_of, stdin};

@@ -2,7 +2,7 @@
 
 use super::work::{compressed, decompressed};
 use crate::cli::args::{Kind, Operand, Plan};
-use crate::cli::files::source;
+use crate::cli::files::source_file;
 use crate::cli::messages::Failure;
 use crate::cli::messages::formats::{native, other_than_bzip2};
 use crate::cli::modes::undecoded;
@@ -77,7 +77,7 @@ impl BenchInput {
 /// Reads at most `max` bytes of a file. Also returns whether there are more.
 fn read(plan: &Plan, operand: &Operand, max: u64) -> Result<(Vec<u8>, bool), Failure> {
     let name = operand.name();
-    let (_, mut file) = source::open(plan, operand, "read data from", false)?;
+    let (_, mut file) = source_file::open(plan, operand, "read data from", false)?;
     let mut bytes = Vec::new();
     let read = (&mut file).take(max).read_to_end(&mut bytes).and_then(|len| {
         let longer = len as u64 == max && file.read(&mut [0])? > 0;

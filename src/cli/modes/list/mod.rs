@@ -10,7 +10,7 @@ mod table;
 
 use crate::cli::args::Plan;
 use crate::cli::files::index::{self};
-use crate::cli::files::source::{self};
+use crate::cli::files::source_file;
 use crate::cli::files::{IndexJob, Place, Reader, SourceFile, commit};
 use crate::cli::messages::formats::{HEAD_LEN, foreign, no_index};
 use crate::cli::messages::{Failure, Messages, Note};
@@ -35,7 +35,7 @@ pub fn list(plan: Plan) -> anyhow::Result<u8> {
     let mut head = plan.json.is_none().then(table::head);
     for operand in &plan.operands {
         let (name, mut found) = (operand.name(), Contents::default());
-        let opened = source::open(&plan, operand, "read compressed data from", plan.force);
+        let opened = source_file::open(&plan, operand, "read compressed data from", plan.force);
         // Shown as soon as a file is open: decoding may take long, or wait for a pipe.
         if opened.is_ok()
             && let Some(head) = head.take()

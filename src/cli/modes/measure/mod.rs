@@ -8,7 +8,7 @@ mod gpu;
 mod table;
 
 use crate::cli::args::{Operand, Plan};
-use crate::cli::files::{Reader, source};
+use crate::cli::files::{Reader, source_file};
 use crate::cli::messages::{Failure, Messages, Note};
 use crate::cli::modes::{limits, print, read_all, undecoded};
 use crossbeam_channel::{Sender, bounded};
@@ -230,7 +230,7 @@ impl Measurer {
 /// value is its length, if it is known.
 fn open(plan: &Plan, operand: &Operand) -> Result<(File, Option<u64>), Failure> {
     let name = operand.name();
-    let (_, file) = source::open(plan, operand, "read data from", plan.force)?;
+    let (_, file) = source_file::open(plan, operand, "read data from", plan.force)?;
     let found = file.metadata().map_err(|e| Failure::input("read", name, &e))?;
     if found.is_dir() {
         return Err(Failure::about(1, "Input file ", name, " is a directory."));

@@ -4,7 +4,7 @@ mod report;
 mod result;
 
 use crate::cli::args::{Operand, Plan, Recovery, Target};
-use crate::cli::files::source::{self};
+use crate::cli::files::source_file;
 use crate::cli::files::{Place, appended, check_file, index, original_name};
 use crate::cli::messages::formats::other_than_bzip2;
 use crate::cli::messages::{Failure, Messages, Note, broken_pipe, print_stdout};
@@ -55,7 +55,7 @@ impl Rescuer {
     fn operand(&self, operand: &Operand, story: &mut Story) -> Result<(), Trouble> {
         let name = operand.name();
         let read_error = |e: io::Error| Failure::input("read", name, &e);
-        let (source, mut file) = source::open(&self.plan, operand, "read compressed data from", true)?;
+        let (source, mut file) = source_file::open(&self.plan, operand, "read compressed data from", true)?;
         check_file(name, &mut file, "--recover")?;
         let mut head = [0; Format::HEAD_LEN];
         let len = file.read_at(&mut head, 0).map_err(read_error)?;

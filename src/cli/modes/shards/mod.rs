@@ -5,7 +5,7 @@ mod join;
 mod meanwhile;
 
 use crate::cli::args::{Kind, Operand, Plan, Target};
-use crate::cli::files::source::{self};
+use crate::cli::files::source_file;
 use crate::cli::files::{Place, Sink, SourceFile, check_file};
 use crate::cli::messages::{Failure, Messages, Note, broken_pipe};
 use crate::cli::modes::plan_file::Lines;
@@ -51,7 +51,7 @@ fn cut(plan: &Plan) -> Result<(), Trouble> {
     let Some(operand) = plan.operands.first() else { return Ok(()) };
     let name = operand.name();
     let read_error = |e: &io::Error| Failure::input("read", name, e);
-    let (source, mut file) = source::open(plan, operand, "read data from", true)?;
+    let (source, mut file) = source_file::open(plan, operand, "read data from", true)?;
     check_file(name, &mut file, "--plan")?;
     let len = file.metadata().map_err(|e| read_error(&e))?.len();
     let mut out = create(plan, None, source.as_ref().map(|source| &source.place))?;
