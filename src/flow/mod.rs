@@ -21,7 +21,7 @@
 //! | `one_stream` | one stream on the caller's own thread: the basis of `read` and `write` |
 //!
 //! With accelerators, several more threads read a long file and find its runs, or bits that look like a block, and the
-//! manager only finds where blocks end, or copies them (`parallel_read`, `parallel_scan` in `formats::bzip2::stream`).
+//! manager only finds where blocks end, or copies them (`cutter`, `parallel_scan` in `formats::bzip2::stream`).
 //!
 //! The manager waits only for these readers, for memory in the budget and for a slot in the channel of begun inputs;
 //! the caller's thread frees these and waits only for the oldest piece, which is done, being worked on or next in the

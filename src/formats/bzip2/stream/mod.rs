@@ -1,7 +1,7 @@
-//! The flow of a `.bz2` stream. To compress, `split` (or `parallel_read`) cuts text where bzip2 does and `assemble`
-//! appends the coded blocks to each other, bit by bit; `streams` begins new streams if they are asked for. To
-//! decompress, `scan` (or `parallel_scan`) cuts the input at everything that looks like a block and `chain` accepts the
-//! results that fit. `items` parses what lies between the blocks, also for code that reads a file from any bit.
+//! The flow of a `.bz2` stream. To compress, `split` cuts text where bzip2 does (by the rule in `cutter`) and
+//! `assemble` appends the coded blocks to each other, bit by bit; `streams` begins new streams if they are asked for.
+//! To decompress, `scan` (or `parallel_scan`) cuts the input at everything that looks like a block and `chain` accepts
+//! the results that fit. `items` parses what lies between the blocks, also for code that reads a file from any bit.
 
 use crate::formats::bzip2::header::Level;
 use crate::formats::bzip2::perturbed::Perturbing;
@@ -10,9 +10,9 @@ use crate::stream::piece::{Decoding, Ends, StreamEndDetector, connect};
 pub(crate) mod ahead;
 pub(crate) mod assemble;
 pub(crate) mod chain;
+pub(crate) mod cutter;
 mod end;
 pub(crate) mod items;
-pub(crate) mod parallel_read;
 mod parallel_scan;
 pub(crate) mod readers;
 pub(crate) mod scan;

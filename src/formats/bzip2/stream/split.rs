@@ -9,7 +9,7 @@
 //! zeros make one block) is coded here, piece by piece, to keep memory bounded. [`Cutter`] implements the rule,
 //! whether one thread reads or several.
 
-use super::parallel_read::{Cutter, MAX_AHEAD, Runs};
+use super::cutter::{Cutter, MAX_AHEAD, Runs};
 use super::readers::{Look, Readers, STRETCH, Stretch};
 use super::tasks::{ENCODE, EncodeBlock};
 use crate::block::{CodedBlock, Text};
