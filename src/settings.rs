@@ -5,7 +5,7 @@ use crate::format::Formats;
 use crate::formats::bzip2::header::Level;
 use crate::formats::bzip2::stream::Streams;
 use crate::stream::piece::Extent;
-use crate::stream::verify::Verify;
+use crate::stream::submit::Verify;
 use hybz_queue::Pool;
 use std::fmt;
 

@@ -7,7 +7,7 @@ use crate::format::Formats;
 use crate::read_at::{ReadAt, Sequential};
 use crate::stream::copy;
 use crate::stream::piece::{BlockOptions, Decoding, Ends, Extent};
-use crate::stream::verify::Verify;
+use crate::stream::submit::Verify;
 use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
 use hybz_queue::Pool;
 use std::io::{self, Read, Write};

@@ -4,7 +4,7 @@ use crate::block::Text;
 use crate::error::Error;
 use crate::formats::hbz::header::{BlockHeader, HEADER_LEN, IndexEntry, StreamHeader, write_index};
 use crate::stream::piece::{Join, Pieces, Step};
-use crate::stream::verify::CodedTicket;
+use crate::stream::submit::CodedTicket;
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamSummary};
 
 /// A block that has been issued.

@@ -4,7 +4,7 @@
 use super::walk::Walker;
 use crate::formats::hbz::header::LargeBlocks;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector, connect};
-use crate::stream::verify::Verify;
+use crate::stream::submit::Verify;
 use hybz_queue::Pool;
 
 mod assemble;

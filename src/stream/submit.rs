@@ -1,5 +1,6 @@
-//! Coding with verification: another station (if any) decodes every coded block before the joiner gets it
-//! ([`schedule::Checked`](crate::schedule::Checked) explains the steps, and which station is blamed for a wrong block).
+//! Blocks are put on the queue to be coded. With verification, another station (if any) decodes every coded block
+//! before the joiner gets it ([`schedule::Checked`](crate::schedule::Checked) explains the steps, and which station is
+//! blamed for a wrong block).
 //!
 //! The joiner has one ticket for all steps. The permit of a block's piece lives until the block is written.
 
