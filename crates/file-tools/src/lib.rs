@@ -1,13 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 pub mod acl;
+pub mod atomic_file;
 pub mod attributes;
 pub mod directory;
 pub mod file;
 mod huge_pages;
 pub mod last_mode;
 pub mod memory;
-pub mod naming;
 pub mod pipe;
 pub mod process;
 pub mod quote;

@@ -21,7 +21,7 @@ use hybz::internals::Sequential;
 use hybz_files::attributes::{self, RefusedMode};
 use hybz_files::directory::Directory;
 use hybz_files::temporary::{TemporaryName, remove_leftover};
-use hybz_files::{file, naming};
+use hybz_files::{atomic_file, file};
 use std::ffi::OsString;
 use std::fs::{File, FileTimes};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -62,7 +62,7 @@ impl OutputFile {
         let device = if existing { directory.open_device(&name)? } else { None };
         let (file, kind) = match device {
             Some(device) => (device, Kind::Existing),
-            None => match naming::create(&directory, &name, private)? {
+            None => match atomic_file::create(&directory, &name, private)? {
                 (file, None) => (file, Kind::Unnamed),
                 (file, Some(name)) => (file, Kind::Hidden(name)),
             },
@@ -118,7 +118,7 @@ impl OutputFile {
             Kind::Hidden(hidden) => Some(hidden),
             Kind::Unnamed => None,
         };
-        naming::publish(&directory, &name, file, hidden, (replace, taken))
+        atomic_file::publish(&directory, &name, file, hidden, (replace, taken))
     }
 }
 
