@@ -1,8 +1,8 @@
 //! The pieces into which an input is cut, and the two roles around the stations: cutter and joiner.
 //!
 //! Each format has its own cutter, joiner and pieces, and their types fit each other: [`connect`] turns them into the
-//! two ends that `driver` and `flow` work with. A piece goes through a channel of its own type, so a joiner never meets
-//! a piece of another format.
+//! two ends that `flow` works with. A piece goes through a channel of its own type, so a joiner never meets a piece of
+//! another format.
 
 use crate::block::Text;
 use crate::crc;
