@@ -185,3 +185,26 @@ fn java() {
         "java.bz2",
     );
 }
+
+#[test]
+fn csharp() {
+    if lacks(skip, &["cc", "mcs", "mono"]) {
+        return;
+    }
+    let source = format!("{HERE}/examples/Code.cs");
+    printed(&mut command("mcs", &["-warnaserror", "-langversion:7.2", "-out:code.exe", &source]));
+    let run = |file: &str, bytes: &[u8]| {
+        fs::write(Path::new(MADE).join(file), bytes).unwrap();
+        command("mono", &["code.exe", file])
+    };
+    let text = shapes::words(2_000_000);
+    let coded = hybz::compress(&text, &hybz::Settings::new()).unwrap();
+    assert!(printed(&mut run("cs", &text)) == coded);
+    assert!(printed(&mut run("cs.bz2", &coded)) == text);
+    let refused = run("cs-short.bz2", &coded[..coded.len() - 9]).output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(1) && said.contains("file ends unexpectedly") && said.contains("(-4)"),
+        "{said}"
+    );
+}
