@@ -35,7 +35,7 @@ pub fn no_threads(plan: &Plan) -> bool {
 fn is_tiny(plan: &Plan) -> bool {
     // The size may be wrong (in /proc it is 0). Then one thread does more work than intended, still correctly.
     let max_len = plan.coding.map_or(16 << 10, |coding| coding.level.block_limit().into());
-    only_operand(plan).and(plan.total()).is_some_and(|len| (1..=max_len).contains(&len))
+    only_operand(plan).and_then(|_| plan.total()).is_some_and(|len| (1..=max_len).contains(&len))
 }
 
 /// Whether a file to be decompressed has one block, which only one thread can decode. 100, 300 and 600 kB of text take

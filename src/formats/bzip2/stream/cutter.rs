@@ -298,6 +298,7 @@ mod tests {
     use super::super::split::tests::check_blocks;
     use super::*;
     use crate::read_at::ReadAt;
+    use hybz_testkit::rounds;
     use hybz_testkit::shapes::{Rng, SHAPES};
     use std::io;
 
@@ -341,11 +342,11 @@ mod tests {
                 check_blocks(&text, 981, &cut(&text, 981, stretch, 3));
             }
         }
-        for round in 0..300 {
+        for round in 0..rounds(120, 300) {
             let mut text = Vec::new();
             // A stretch is handed from thread to thread: a long text in small stretches is mostly thread switches.
             let stretch = [1, 2, 3, 7, 64, 1000][round % 6];
-            while text.len() < if stretch < 8 { 500 } else { 3000 } {
+            while text.len() < if stretch < 8 { 300 } else { 3000 } {
                 let longest = if rng.below(3) == 0 { 300 } else { 6 };
                 text.extend(std::iter::repeat_n(rng.below(3) as u8, rng.below(longest)));
             }
