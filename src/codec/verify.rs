@@ -20,12 +20,13 @@
 use super::decoder::Decoder;
 use super::header::Bz2BlockHeader;
 use super::mismatch::Mismatch;
-use super::run_length;
 use super::run_length::decode::{Expander, InMemoryExpander, decode_text};
+use super::run_length::encode::encode_listed;
+use super::run_length::{self, Run};
 use crate::bits::{BitSource, SliceBits};
 use crate::block::{CodedBlock, SharedBytes, Text};
 use crate::crc;
-use crate::formats::bzip2::header::{MAX_BLOCK, MAX_CODE, MAX_WRITTEN_CODE};
+use crate::formats::bzip2::header::{MAX_BLOCK, MAX_CODE, MAX_RUN, MAX_WRITTEN_CODE};
 
 /// How much of a block was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +70,17 @@ pub struct HeadVerifier {
 
 impl HeadVerifier {
     /// Checks all but the codes. Returns the header, the first bit of the codes, and the run-length-coded text that
-    /// they must stand for: it is made of `text` without a list of runs, expanded, and compared.
+    /// they must stand for: it is made of `text` once more, expanded, and compared. The listed runs save a search: if
+    /// one is missing or begins elsewhere, the text is another; that none is too short is checked.
     ///
     /// # Errors
     /// The mismatch. It is not the last word: [`Decoder::verify`] handles longer texts.
-    pub fn open(&mut self, block: &CodedBlock, text: &Text) -> Result<(&Bz2BlockHeader, u64, &[u8]), Mismatch> {
+    pub fn open(
+        &mut self,
+        block: &CodedBlock,
+        text: &Text,
+        runs: Option<&[Run]>,
+    ) -> Result<(&Bz2BlockHeader, u64, &[u8]), Mismatch> {
         let mut bits = SliceBits::new(&block.bytes, 0, block.bit_len);
         self.header.read(&mut bits, MAX_BLOCK as u32)?;
         self.coded.clear();
@@ -81,7 +88,11 @@ impl HeadVerifier {
             self.coded.extend_from_slice(coded);
             *crc
         } else {
-            run_length::encode(text.plain(&mut self.room).unwrap_or_default(), &mut self.coded);
+            let plain = text.plain(&mut self.room).unwrap_or_default();
+            match runs.filter(|runs| are_whole(runs, plain)) {
+                Some(runs) => encode_listed(plain, runs.iter().copied(), &mut self.coded),
+                None => run_length::encode(plain, &mut self.coded),
+            }
             let mut expander = InMemoryExpander::with_room(std::mem::take(&mut self.text), self.coded.len());
             let expanded = expander.push(&self.coded).is_ok().then(|| expander.finish()).transpose()?;
             self.text = expanded.and_then(Result::ok).ok_or(Mismatch::Text)?;
@@ -92,6 +103,17 @@ impl HeadVerifier {
         check_parts(&self.header, block, text, &DecodedParts { end_bit, block_len, crc, proof: Proof::Whole })?;
         Ok((&self.header, bits.position(), &self.coded))
     }
+}
+
+/// Whether these runs follow each other, and each of them is as long as bzip2 makes it.
+fn are_whole(runs: &[Run], plain: &[u8]) -> bool {
+    let mut at = 0;
+    runs.iter().all(|run| {
+        let (start, len) = (run.start as usize, run.len as usize);
+        let follows = start >= at && (4..=MAX_RUN).contains(&len) && plain.len().saturating_sub(start) >= len;
+        at = start + len;
+        follows && (len == MAX_RUN || plain.get(at) != Some(&plain[start]))
+    })
 }
 
 impl Decoder {

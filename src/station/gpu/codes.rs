@@ -20,7 +20,7 @@ use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
 use super::blocks::{BatchBlock, BatchWriter, MIN_BATCH};
 use super::trust::{computes_wrongly, proof_of, right, too_little};
 use crate::bits::{BitWriter, append_bits_from};
-use crate::block::{CodedBlock, Text};
+use crate::block::CodedBlock;
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::CodedSymbols;
 use crate::codec::{Encoder, HeadVerifier};
@@ -62,7 +62,7 @@ impl<const PROVES: bool> Batched for Codes<PROVES> {
         for (number, (block, by_device)) in blocks.into_iter().zip(coded.blocks).enumerate() {
             let Some(job) = jobs.get(number) else { continue };
             match block {
-                Some(block) if PROVES && self.is_proven(&job.task().text, &block, by_device) => {
+                Some(block) if PROVES && self.is_proven(job.task(), &block, by_device) => {
                     job.complete_proven(block);
                 }
                 Some(block) => job.complete(block),
@@ -132,8 +132,9 @@ impl<const PROVES: bool> Codes<PROVES> {
 
     /// Whether what the device has proven are this block, as it will be written, and its text, as it was read. (No lane
     /// takes a periodic block, so only one origin makes the text.)
-    pub fn is_proven(&mut self, text: &Text, block: &CodedBlock, by_device: &CodedByDevice) -> bool {
-        let Ok((header, from, text)) = self.heads.open(block, text) else { return false };
+    pub fn is_proven(&mut self, task: &EncodeBlock, block: &CodedBlock, by_device: &CodedByDevice) -> bool {
+        let opened = self.heads.open(block, &task.text, task.runs.as_deref());
+        let Ok((header, from, text)) = opened else { return false };
         let &CodedByDevice { symbols, at, proof, .. } = by_device;
         let (code_bits, origin, tables) = (block.bit_len - from, header.origin, header.tables as u32);
         let bits = code_bits as u32;

@@ -8,7 +8,7 @@ use super::{Offload, Shared};
 use crate::block::{CodedBlock, Text};
 use crate::codec::run_length::Run;
 use crate::codec::run_length::encode::{encode, encode_listed, runs};
-use crate::formats::bzip2::stream::tasks::ENCODE;
+use crate::formats::bzip2::stream::tasks::{ENCODE, EncodeBlock};
 use crate::station::gpu::fake::{FakeLane, Fault};
 use crate::{Level, Pool, Settings, StationReport, Verify};
 use hybz_gpu::{CodedByDevice, DeviceLane, LaneSize};
@@ -20,8 +20,7 @@ use std::time::Duration;
 /// A station whose first lane fails once.
 fn proving(mut fault: Option<(usize, Fault)>) -> Box<dyn Station> {
     let max_length = Lanes::default().max_length;
-    let lane = move |max_blocks| FakeLane::new(LaneSize { max_blocks, max_length }, fault.take());
-    let mut lane = lane;
+    let mut lane = move |max_blocks| FakeLane::new(LaneSize { max_blocks, max_length }, fault.take());
     let lanes = Lanes { blocks: 8, verified: true, ..Lanes::default() };
     lanes.station("fake".to_owned(), Box::new(move |blocks| Ok(Box::new(lane(blocks)))), &Shared::default()).unwrap()
 }
@@ -51,9 +50,10 @@ fn right_blocks_are_proven() {
             let text = [&(shape.make)(len)[..], b"!"].concat(); // not periodic
             let coded = run_length_coded(&text);
             let (block, by_device) = proven(&mut codes, &text, &coded).unwrap();
+            let listed = EncodeBlock { runs: Some(runs(&text).collect()), text: Text::Plain(text.clone()) };
             let travelling = Text::RunLength { coded, len: text.len() as u64, crc: block.crc };
-            for text in [Text::Plain(text), travelling] {
-                assert!(codes.is_proven(&text, &block, &by_device), "{} {len}", shape.name);
+            for task in [EncodeBlock::from(Text::Plain(text)), listed, EncodeBlock::from(travelling)] {
+                assert!(codes.is_proven(&task, &block, &by_device), "{} {len}", shape.name);
             }
         }
     }
@@ -65,7 +65,7 @@ fn wrong_blocks_are_never_proven() {
     let mut codes = Codes::default();
     let text = (shape("words").make)(30_000);
     let (right, by_device) = proven(&mut codes, &text, &run_length_coded(&text)).unwrap();
-    let plain = Text::Plain(text.clone());
+    let plain = EncodeBlock::from(Text::Plain(text.clone()));
     let mut rng = Rng(5);
     for bit in (0..1000).map(|bit| if bit < 600 { bit } else { rng.below(right.bit_len as usize) }) {
         let mut block = right.clone();
@@ -88,23 +88,37 @@ fn wrong_blocks_are_never_proven() {
     }
     let mut other = text;
     other[20_000] ^= 1;
-    assert!(!codes.is_proven(&Text::Plain(other), &right, &by_device));
+    assert!(!codes.is_proven(&EncodeBlock::from(Text::Plain(other)), &right, &by_device));
     assert!(codes.is_proven(&plain, &right, &by_device));
 }
 
-/// A run that the reader has not listed is missing in the block as well; and a text that was uploaded wrongly.
+/// The reader's list lacks some runs, or one ends too early or begins too late, in the block as well; and a text was
+/// uploaded wrongly.
 #[test]
 fn proven_blocks_of_another_text() {
     let mut codes = Codes::default();
     let text = (shape("short_runs").make)(30_000);
-    let mut listed: Vec<Run> = runs(&text).collect();
-    listed.remove(listed.len() / 2);
-    let (mut coded, mut uploaded) = (Vec::new(), run_length_coded(&text));
-    encode_listed(&text, listed, &mut coded);
-    uploaded[17_000] ^= 1;
-    for coded in [coded, uploaded] {
+    let listed: Vec<Run> = runs(&text).collect();
+    let middle = (listed.len() / 2..).find(|&number| listed[number].len > 5).unwrap();
+    let spoils: [fn(&mut Vec<Run>, usize); 4] = [
+        |_, _| {},
+        |runs, middle| runs.truncate(middle),
+        |runs, middle| runs[middle].len -= 1,
+        |runs, middle| runs[middle] = Run { start: runs[middle].start + 1, len: runs[middle].len - 1 },
+    ];
+    for (number, spoil) in spoils.into_iter().enumerate() {
+        let (mut runs, mut coded) = (listed.clone(), Vec::new());
+        spoil(&mut runs, middle);
+        encode_listed(&text, runs.iter().copied(), &mut coded);
+        if number == 0 {
+            coded[17_000] ^= 1;
+        }
         let (block, by_device) = proven(&mut codes, &text, &coded).unwrap();
-        assert!(by_device.proof != 0 && !codes.is_proven(&Text::Plain(text.clone()), &block, &by_device));
+        assert!(by_device.proof != 0);
+        for runs in [Some(runs), None] {
+            let task = EncodeBlock { text: Text::Plain(text.clone()), runs };
+            assert!(!codes.is_proven(&task, &block, &by_device), "{number}");
+        }
     }
 }
 
