@@ -60,6 +60,9 @@ inline __device__ const uint32_t *symbol_words(const Coding &coding, uint32_t bl
     return reinterpret_cast<const uint32_t *>(coding.symbols + symbol_base(coding.base[block], block));
 }
 
+// resident.cu: lays out the arrays of coding from `memory` on (null: only adds up). Returns their total bytes.
+uint64_t lay_out_codes(Coding &coding, uint8_t *memory, uint64_t blocks, uint64_t max_length);
+
 // The steps, each in the file of its name. All are asynchronous, and return the launch's error.
 
 // mtf.cu: columns to symbols and their frequencies, which must be zero before.

@@ -48,8 +48,8 @@ bool is_possible(const hybz_block &head, uint64_t bytes) {
 using namespace hybz;
 
 extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_block *heads, const uint8_t *input,
-                                uint64_t bytes, int32_t expand, hybz_decoded *decoded, uint8_t *text, uint64_t room,
-                                uint64_t *filled, uint32_t timeout_ms, hybz_report *report) {
+                                uint64_t bytes, hybz_decoded *decoded, uint8_t *text, uint64_t room, uint64_t *filled,
+                                uint32_t timeout_ms, hybz_report *report) {
     const auto deadline = deadline_of(timeout_ms);
     if (lane->pipeline != HYBZ_DECODE || blocks < 1 || blocks > lane->max_blocks || bytes > lane->max_bytes)
         return HYBZ_ARGUMENT;
@@ -82,7 +82,7 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     const uint32_t columns = lane->record();
     HYBZ_TRY(walk_columns(decoding, stream));
     const uint32_t walked = lane->record();
-    if (expand) HYBZ_TRY(expand_runs(decoding, uint32_t(room), stream));
+    HYBZ_TRY(expand_runs(decoding, uint32_t(room), stream));
     const uint32_t expanded = lane->record();
     // Copies that are queued before the kernels are done delay copies of other lanes, to 27 ms instead of 0.5.
     HYBZ_TRY(lane->wait(deadline, 32));
@@ -94,15 +94,12 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     uint64_t total = 0;
     for (uint32_t b = 0; b < blocks; b++) {
         const Found &found = staging.found[b];
-        const uint32_t at = expand ? found.at : found.base, length = expand ? found.length : found.rows;
-        if (found.rows > HYBZ_MAX_ROWS || uint64_t(at) + length > room) return HYBZ_WRONG;
-        decoded[b] = {found.odd, found.end_bit, found.rows, at, length, expand ? found.expanded : 0,
-                      expand ? found.cut : 0};
+        if (found.rows > HYBZ_MAX_ROWS || uint64_t(found.at) + found.length > room) return HYBZ_WRONG;
+        decoded[b] = {found.odd, found.end_bit, found.rows, found.at, found.length, found.expanded};
         total += found.rows;
-        if (!found.odd) *filled = uint64_t(at) + length;
+        if (!found.odd) *filled = uint64_t(found.at) + found.length;
     }
-    const uint8_t *const output = expand ? decoding.output() : decoding.text;
-    if (*filled) HYBZ_TRY(cudaMemcpyAsync(text, output, *filled, cudaMemcpyDeviceToHost, stream));
+    if (*filled) HYBZ_TRY(cudaMemcpyAsync(text, decoding.output(), *filled, cudaMemcpyDeviceToHost, stream));
     const uint32_t end = lane->record();
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(lane->event_error);
@@ -113,7 +110,7 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
         report->ms[HYBZ_STEP_SYMBOLS] = lane->elapsed(uploaded, symbols);
         report->ms[HYBZ_STEP_COLUMNS] = lane->elapsed(symbols, columns);
         report->ms[HYBZ_STEP_WALK] = lane->elapsed(columns, walked);
-        report->ms[HYBZ_STEP_EXPAND] = expand ? lane->elapsed(walked, expanded) : 0;
+        report->ms[HYBZ_STEP_EXPAND] = lane->elapsed(walked, expanded);
         report->ms[HYBZ_STEP_DOWNLOAD] = lane->elapsed(waited, end);
     }
     return 0;

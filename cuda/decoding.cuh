@@ -45,8 +45,8 @@ struct Found {
     uint32_t expanded; // its output is its text
     uint32_t at;      // where its output begins: a multiple of 16
     uint32_t length;  // of its output
-    uint32_t cut;     // if it is known where its runs are: one of them is cut as bzip2 would not cut it
     uint32_t taken;   // of the first block: slots of all blocks that warps have begun to walk from
+    unsigned long long sum, difference; // of a block that this device has coded: walk.cu
 };
 
 // Everything is numbered by block; most arrays have a pitch for each block.
@@ -83,6 +83,12 @@ struct Decoding {
 cudaError_t decode_symbols(const Decoding &decoding, cudaStream_t stream);
 cudaError_t decode_columns(const Decoding &decoding, cudaStream_t stream);
 cudaError_t walk_columns(const Decoding &decoding, cudaStream_t stream);
+// The same for a batch that this device has coded: its codes to symbols, and the proof that its columns make its texts,
+// for which `found` must be zero before. `rank` has the row of each rotation, with a pitch.
+struct Coding;
+cudaError_t decode_groups(const Decoding &decoding, const Coding &coding, cudaStream_t stream);
+cudaError_t prove_columns(const Decoding &decoding, const Coding &coding, const uint8_t *text, const uint32_t *rank,
+                          int pitch_bits, cudaStream_t stream);
 // The output has room for `room` bytes.
 cudaError_t expand_runs(const Decoding &decoding, uint32_t room, cudaStream_t stream);
 

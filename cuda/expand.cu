@@ -1,7 +1,7 @@
 // expand.cu: expands runs of equal bytes: from the run-length-coded text to the text.
 //
 //   1 lengths  one thread a piece of 64 bytes: where in a run it begins, from the bytes before it, how much text it
-//              makes, and whether its runs are as long as bzip2 makes them
+//              makes
 //   2 places   one CTA a block: where in the block's text each piece begins
 //   3 bases    one CTA: which blocks are expanded, and where the output of each begins
 //   4 write    one thread a piece: writes its bytes
@@ -24,7 +24,6 @@ namespace {
 constexpr uint32_t kLookBack = 256; // bytes before a piece in which such a stretch is looked for: few are needed, and
                                     // one thread should not walk far
 constexpr uint32_t kUnknown = 5;
-constexpr uint32_t kMostCount = 251; // that bzip2 writes
 constexpr int kEqualShift = 28; // of Runs::equal, above a length or a place
 static_assert(uint64_t(HYBZ_MAX_ROWS) * 52 < 1u << kEqualShift, "five bytes make 259 at most");
 
@@ -97,18 +96,11 @@ __global__ void __launch_bounds__(kThreads) lengths_kernel(Decoding decoding) {
     if (piece.from >= piece.end) return;
     const uint32_t equal = equal_before(piece.text, piece.from);
     Runs runs{equal};
-    uint32_t length = 0, next = piece.from;
-    bool count, cut = false;
+    uint32_t length = 0;
+    bool count;
     if (equal != kUnknown)
-        each_byte(piece, [&](uint32_t last, uint32_t byte) {
-            length += runs.next(last, byte, count);
-            next++;
-            // Only a run of 255 bytes may be followed by more of the same byte.
-            if (count && byte != kMostCount)
-                cut |= byte > kMostCount || (next < found.rows && piece.text[next] == last);
-        });
-    if (cut) atomicOr(&found.cut, 1u);
-    // If a count may be missing, the CPU decides.
+        each_byte(piece, [&](uint32_t last, uint32_t byte) { length += runs.next(last, byte, count); });
+    // The CPU finds out whether a count is missing.
     if (equal == kUnknown || (piece.end == found.rows && runs.equal == 4)) atomicOr(&found.unknown, 1u);
     *piece.about = equal << kEqualShift | length;
 }

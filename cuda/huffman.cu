@@ -7,7 +7,12 @@
 // there, for the warp to make symbols of. Measured on an H200, a batch of 32 blocks of linux, one lane alone: 11.7 ms;
 // 16.0 when the thread wrote the symbols itself, before that 33 with words from global memory.
 //
+// In a batch that this device has coded, the coder says where each group begins, and a thread decodes a group. If each
+// of them ends where the next one is said to begin, this is what the chain finds. No look-up tables are needed: the
+// bounds of the six tables' codes are in different banks of shared memory.
+//
 // Twin: src/codec/huffman/decode.rs.
+#include "coding.cuh"
 #include "decoding.cuh"
 #include "words.cuh"
 
@@ -37,31 +42,33 @@ inline __device__ uint32_t second_symbol(uint32_t entry) { return entry >> kSeco
 struct Codes {
     uint32_t bound[kMaxLength + 1]; // codes of this length and shorter ones are below this, in 20 bits
     uint32_t place[kMaxLength + 1]; // of a symbol of this length in the order, less its code
-    uint16_t order[HYBZ_MAX_SYMBOLS + 6]; // symbols by length, then by value
+    uint16_t order[HYBZ_MAX_SYMBOLS + 8]; // symbols by length, then by value
+    uint32_t count[kMaxLength + 1], next[kMaxLength + 1]; // for make_codes
 };
+static_assert(sizeof(Codes) % 8 == 4, "the same bound of six tables is in different banks");
 
 struct Memory {
     uint32_t lookup[HYBZ_MAX_TABLES][1 << kLookupBits];
     Codes codes[HYBZ_MAX_TABLES];
-    uint32_t count[kMaxLength + 1], next[kMaxLength + 1];
     uint32_t words[kWords];
     uint32_t entries[kBatch + 3]; // at least one symbol each, and room for three that are rare
     uint8_t selectors[kBatchGroups];
 };
 
-// Makes the codes of a table from its lengths. Returns whether they are at most complete.
-__device__ bool make_codes(Memory &memory, Codes &codes, const uint8_t *lengths, uint32_t symbols) {
+// Makes the codes of a table from its lengths, by a warp. Returns whether they are at most complete.
+__device__ bool make_codes(Codes &codes, const uint8_t *lengths, uint32_t symbols) {
     const uint32_t lane = threadIdx.x & 31;
-    if (lane <= kMaxLength) memory.count[lane] = 0;
+    const auto length_at = [&](uint32_t s) { return min(uint32_t(lengths[s]), uint32_t(kMaxLength)); };
+    if (lane <= kMaxLength) codes.count[lane] = 0;
     __syncwarp();
-    for (uint32_t s = lane; s < symbols; s += 32) atomicAdd(&memory.count[lengths[s]], 1u);
+    for (uint32_t s = lane; s < symbols; s += 32) atomicAdd(&codes.count[length_at(s)], 1u);
     __syncwarp();
     uint32_t taken = 0, place = 0;
     for (int length = 1; length <= kMaxLength; length++) {
-        const uint32_t count = memory.count[length];
+        const uint32_t count = codes.count[length];
         if (lane == 0) {
             codes.place[length] = place - (taken >> (kMaxLength - length));
-            memory.next[length] = place;
+            codes.next[length] = place;
         }
         taken += count << (kMaxLength - length); // at most 258 << 19
         place += count;
@@ -70,13 +77,13 @@ __device__ bool make_codes(Memory &memory, Codes &codes, const uint8_t *lengths,
     __syncwarp();
     for (uint32_t from = 0; from < symbols; from += 32) {
         const uint32_t s = from + lane;
-        const uint32_t length = s < symbols ? lengths[s] : 0;
+        const uint32_t length = s < symbols ? length_at(s) : 0;
         const uint32_t same = __match_any_sync(~0u, length);
-        const uint32_t to = memory.next[length] + __popc(same & ((1u << lane) - 1));
+        const uint32_t to = codes.next[length] + __popc(same & ((1u << lane) - 1));
         __syncwarp();
         if (length) {
             codes.order[to] = uint16_t(s);
-            if ((same >> lane >> 1) == 0) memory.next[length] = to + 1;
+            if ((same >> lane >> 1) == 0) codes.next[length] = to + 1;
         }
         __syncwarp();
     }
@@ -210,7 +217,7 @@ __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
     const uint32_t end_of_block = head.symbols - 1;
     bool odd = false;
     for (uint32_t t = 0; t < head.tables; t++) {
-        odd |= !make_codes(memory, memory.codes[t], head.lengths[t], head.symbols);
+        odd |= !make_codes(memory.codes[t], head.lengths[t], head.symbols);
         if (!odd) fill_lookup(memory.lookup[t], memory.codes[t], end_of_block);
     }
     const uint32_t *const words = reinterpret_cast<const uint32_t *>(decoding.input + head.at);
@@ -244,10 +251,65 @@ __global__ void __launch_bounds__(32) symbols_kernel(Decoding decoding) {
     if (lane == 0) found = {odd, odd ? 0 : count, position, 0, 0};
 }
 
+// The decoder's head of a block that this device has coded: by 256 threads.
+__device__ void write_head(hybz_block &head, const hybz_coded &coded) {
+    const uint32_t byte = threadIdx.x, mask = coded.used[byte / 32];
+    uint32_t place = __popc(mask & ((1u << byte % 32) - 1));
+    for (uint32_t w = 0; w < byte / 32; w++) place += __popc(coded.used[w]);
+    if (mask >> byte % 32 & 1) head.used[place] = uint8_t(byte);
+    head.origin = coded.origin;
+    head.limit = HYBZ_MAX_ROWS;
+}
+
+// Uses nothing that the coder has written but what will be downloaded, and where each group begins.
+__global__ void __launch_bounds__(kThreads) groups_kernel(Decoding decoding, Coding coding) {
+    __shared__ Codes tables[HYBZ_MAX_TABLES];
+    __shared__ uint16_t symbols[kThreads * kGroup];
+    const uint32_t block = blockIdx.y, tile = blockIdx.x * kThreads, group = tile + threadIdx.x;
+    const hybz_coded &coded = coding.coded[block];
+    const uint32_t groups = group_count(coded.symbols), alphabet = count_used(coded.used) + 2;
+    if (tile >= groups || coded.bits == 0 || coded.symbols > kSymbolPitch) return;
+    Found &found = decoding.found[block];
+    if (tile == 0) write_head(const_cast<hybz_block *>(decoding.heads)[block], coded);
+    if (group == 0) found.symbols = coded.symbols - 1;
+    bool odd = false;
+    const uint32_t table = threadIdx.x / 32, count = min(coded.tables, uint32_t(HYBZ_MAX_TABLES));
+    if (table < count) odd = !make_codes(tables[table], coded.lengths[table], alphabet);
+    __syncthreads();
+    if (group < groups) {
+        const uint32_t *const words = coding.out + coded.at / 4;
+        const uint32_t *const begin = coding.offsets + block * coding.group_pitch + group;
+        const uint32_t selector = reinterpret_cast<const uint8_t *>(words)[code_bytes(coded.bits) + group];
+        uint32_t at = begin[0], s = group * kGroup;
+        odd |= selector >= count || at > coded.bits || (group == 0 && at != 0);
+        for (const uint32_t end = min(s + kGroup, coded.symbols); s < end && !odd; s++) {
+            const uint32_t high = __byte_perm(words[at / 32], 0, 0x0123);
+            const uint32_t low = __byte_perm(words[at / 32 + 1], 0, 0x0123);
+            const uint2 code = find_code<1>(tables[selector], __funnelshift_l(low, high, at) >> (32 - kMaxLength),
+                                            kMaxLength);
+            symbols[s - tile * kGroup] = uint16_t(code.x);
+            at += code.y;
+            odd = code.y == 0 || (code.x == alphabet - 1) != (s + 1 == coded.symbols); // the last one ends the block
+        }
+        odd |= at != (group + 1 < groups ? begin[1] : coded.bits);
+    }
+    if (odd) atomicOr(&found.odd, 1u);
+    __syncthreads();
+    uint16_t *const to = decoding.symbols + uint64_t(block) * kSymbolPitch + tile * kGroup;
+    for (uint32_t i = threadIdx.x; i < min(kThreads * kGroup, coded.symbols - tile * kGroup); i += kThreads)
+        to[i] = symbols[i];
+}
+
 } // namespace
 
 cudaError_t decode_symbols(const Decoding &decoding, cudaStream_t stream) {
     symbols_kernel<<<decoding.blocks, 32, 0, stream>>>(decoding);
+    return cudaGetLastError();
+}
+
+cudaError_t decode_groups(const Decoding &decoding, const Coding &coding, cudaStream_t stream) {
+    groups_kernel<<<dim3(blocks_for(coding.group_pitch, kThreads), decoding.blocks), kThreads, 0, stream>>>(decoding,
+                                                                                                            coding);
     return cudaGetLastError();
 }
 

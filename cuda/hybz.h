@@ -59,6 +59,7 @@ enum hybz_step {
     HYBZ_STEP_MTF,          /* resident: columns to symbols */
     HYBZ_STEP_TABLES,       /* resident: tables and selectors */
     HYBZ_STEP_CODES,        /* resident */
+    HYBZ_STEP_PROOF,        /* resident */
     HYBZ_STEP_SYMBOLS,      /* decode: codes to symbols */
     HYBZ_STEP_COLUMNS,      /* decode: symbols to columns */
     HYBZ_STEP_VECTOR,       /* decode, .hbz: columns to vectors; then the walk has only the walk */
@@ -86,7 +87,11 @@ struct hybz_coded {
     uint32_t bits;    /* of all codes; 0: the codes take more than HYBZ_CODED_BYTES and are missing */
     uint32_t at;      /* offset of the codes: (bits + 31) / 32 * 4 bytes, then the selectors, one byte each */
     uint32_t used[8]; /* bit c % 32 of word c / 32: whether byte c occurs */
-    uint8_t lengths[HYBZ_MAX_TABLES][HYBZ_MAX_SYMBOLS]; /* code lengths of each table */
+    uint8_t lengths[HYBZ_MAX_TABLES][HYBZ_MAX_SYMBOLS]; /* code lengths of each table; otherwise zeros */
+    uint64_t proof; /* 0: none; otherwise the codes have been proven to stand for the text, and this is the sum of all
+                       words of the text (numbers 0..), of this structure up to here (HYBZ_PROOF_HEAD..), and of codes
+                       and selectors (HYBZ_PROOF_CODES..): word i times (2 * i + 1) * HYBZ_PROOF_WEIGHT mod 2^32, and
+                       all of it mod 2^64. A last word that is not full ends with zeros. */
 };
 
 /* A block to decode: what the CPU has read in its header. All offsets are in the batch's input. */
@@ -112,7 +117,6 @@ struct hybz_decoded {
     uint32_t at;      /* the offset of its output in that of the batch */
     uint32_t length;  /* of its output */
     uint32_t expanded; /* not 0: the output is the text, up to HYBZ_LONGEST_TEXT bytes; 0: it is run-length-coded */
-    uint32_t cut;      /* expanded and not 0: some run is cut, or as long, as bzip2 would not write it */
 };
 
 /* A segment of a block of a `.hbz` stream, as the directory of its payload has it. */
@@ -206,10 +210,11 @@ int hybz_lane_thirds(struct hybz_lane *lane, uint32_t blocks, const uint32_t *le
                      uint32_t timeout_ms, struct hybz_report *report);
 
 /* The same blocks as for hybz_lane_bwt, coded all the way.
+ *   prove   not 0: proofs are wanted; short lanes have no memory for those of many blocks
  *   coded   [0..blocks-1] out, any host memory
  *   bytes   out, pinned: codes and selectors of all blocks; its size is HYBZ_CODED_BYTES for each
  *   filled  out: the number of these bytes */
-int hybz_lane_code(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
+int hybz_lane_code(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text, int32_t prove,
                    struct hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t timeout_ms,
                    struct hybz_report *report);
 
@@ -247,18 +252,17 @@ int hybz_lane_segments(struct hybz_lane *lane, const struct hybz_shares *shares,
                        uint8_t *bytes, uint64_t room, uint64_t *filled, uint32_t timeout_ms,
                        struct hybz_report *report);
 
-/* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is its bytes of input per block. The device does not judge
- * blocks: bzip2 may accept a block that the device calls odd.
- *   expand   not 0: to their texts, where these fit and the runs are found; 0: to run-length-coded texts
+/* Decodes blocks, on a HYBZ_DECODE lane, whose max_length is its room for input in bytes per block. The device does not
+ * judge blocks: bzip2 may accept a block that the device calls odd.
  *   heads    [0..blocks-1] any host memory
  *   input    [0..bytes-1] codes and selectors, pinned; 8 bytes after each block's last bit belong to the input
  *   decoded  [0..blocks-1] out, any host memory
- *   text     out, pinned
+ *   text     out, pinned: their texts, where they have room and their runs are found; else run-length-coded texts
  *   room     the size of text: at least HYBZ_MAX_ROWS bytes for each of max_blocks, at most four times as many
  *   filled   out: the number of bytes written to it */
 int hybz_lane_decode(struct hybz_lane *lane, uint32_t blocks, const struct hybz_block *heads, const uint8_t *input,
-                     uint64_t bytes, int32_t expand, struct hybz_decoded *decoded, uint8_t *text, uint64_t room,
-                     uint64_t *filled, uint32_t timeout_ms, struct hybz_report *report);
+                     uint64_t bytes, struct hybz_decoded *decoded, uint8_t *text, uint64_t room, uint64_t *filled,
+                     uint32_t timeout_ms, struct hybz_report *report);
 
 /* Decodes blocks of `.hbz` streams into their codes, on a HYBZ_DECODE_LARGE lane: all blocks together have up to
  * max_blocks * max_length rows, and HYBZ_LARGE_INPUT bytes of input. Blocks may have different lengths.

@@ -1,4 +1,5 @@
 // lane.cu: a lane's memory, which is allocated once.
+#include "coding.cuh"
 #include "lane.cuh"
 #include <algorithm>
 #include <mutex>
@@ -111,7 +112,8 @@ int lay_out_sort(hybz_lane *lane, Needs *needs) {
     if (lane->pipeline == HYBZ_HYBRID) HYBZ_TRY(third_scan(nullptr, &for_thirds, nullptr, nullptr, uint32_t(text), 0));
     lane->temporary_bytes = std::max(for_sort, for_thirds);
     uint64_t coding = 0, pinned = (sizeof(Staging) + 255) / 256 * 256;
-    if (lane->pipeline == HYBZ_RESIDENT) coding = coding_memory(blocks, length);
+    Coding codes{};
+    if (lane->pipeline == HYBZ_RESIDENT) coding = lay_out_codes(codes, nullptr, blocks, length);
     if (lane->pipeline == HYBZ_CODE_LARGE) {
         coding = large_coding_memory(blocks, length);
         uint8_t *const after = lane->pinned ? lane->pinned + pinned : nullptr;
@@ -173,9 +175,6 @@ int create(hybz_lane *lane) {
     HYBZ_TRY(cudaStreamCreateWithPriority(&lane->usual, cudaStreamNonBlocking, least));
     HYBZ_TRY(cudaStreamCreateWithPriority(&lane->urgent, cudaStreamNonBlocking, most));
     lane->begin();
-    // A lane that verifies waits for the long kernels of those that code otherwise: 8 GB took 3.25 s instead of 3.17.
-    // It makes no difference where nothing is coded.
-    if (lane->pipeline == HYBZ_DECODE) lane->hurry();
     if (lane->pipeline == HYBZ_LZ4)
         for (cudaStream_t &stream : lane->lz4_streams)
             HYBZ_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));

@@ -24,6 +24,7 @@ struct Staging {
     uint32_t origin[HYBZ_MAX_BLOCKS];
     Counters counters;
     hybz_coded coded[HYBZ_MAX_BLOCKS]; // resident
+    Found found[HYBZ_MAX_BLOCKS];      // resident, of proofs
 };
 
 // The staging memory of a lane that decodes.
@@ -234,10 +235,7 @@ int finish(hybz_lane *lane, uint32_t blocks, uint32_t *origins, Clock::time_poin
 // The times of all steps.
 void fill_report(const hybz_lane &lane, const Events &events, hybz_report *report);
 
-// resident.cu: the bytes that coding takes after the sort, in the memory from sort.keys[0] on.
-uint64_t coding_memory(uint64_t blocks, uint64_t max_length);
-
-// code_large.cu: the same for `.hbz` blocks.
+// code_large.cu: the bytes that coding takes after the sort, in the memory from sort.keys[0] on.
 uint64_t large_coding_memory(uint64_t blocks, uint64_t max_length);
 
 // Each of these lays out the memory of a pipeline from `memory` and `pinned` on (null: only adds up), in the file of

@@ -52,6 +52,11 @@
 /* The max bytes of codes and selectors that a lane returns for a block of `length` bytes, a multiple of 4. */
 #define HYBZ_CODED_BYTES(length) (((length) + (length) / 4 + 128) / 4 * 4)
 
+/* The proof of a coded block (hybz_coded): numbers of words after those of its text, and what makes their weights. */
+#define HYBZ_PROOF_HEAD 262144
+#define HYBZ_PROOF_CODES 524288
+#define HYBZ_PROOF_WEIGHT 2654435761
+
 /* The two sorted lists of a block of a HYBZ_HYBRID lane: the words with their bits, and the bytes before their rows. */
 #define HYBZ_THIRDS_WORDS(length) (2 * (((length) - (length) / 3) / 32 + 1))
 #define HYBZ_THIRDS_BYTES(length) ((length) - (length) / 3 + ((length) + 2) / 3)

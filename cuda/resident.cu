@@ -5,6 +5,10 @@
 //   2 tables.cu  tables, selectors, code lengths, where each group's codes go
 //   3 bits.cu    codes; then 0.2 bytes for each byte of text go to the host, which writes the headers before them
 //
+// With `prove`, the steps of the decoder follow, except for its two chains of dependent loads: the codes are decoded
+// group by group (huffman.cu), and the ranks of the sort take the place of a walk (walk.cu). What is summed up on the
+// way, the host compares with the block as it writes it and with the text as it was read.
+//
 // Measured (H200, linux, ps a byte; in brackets predicted), for batches of 32 / 64 / 256 blocks: sort 230 / 241 / 242;
 // mtf 14 / 10 / 8 (12), tables 53 / 27 / 8 (35 / 17 / 8), codes 1 (1), download 5 / 4 / 4 (4; a column: 18). Without
 // transfers 3.35 / 3.58 / 3.86 GB/s. Eight lanes of 32 together, with transfers: 3.29 GB/s; 3.42 if they only sort
@@ -15,10 +19,9 @@
 
 using namespace hybz;
 
-namespace {
+namespace hybz {
 
-// Lays out coding's arrays from `memory` on (null: only adds up). Returns their total bytes.
-uint64_t lay_out(Coding &c, uint8_t *memory, uint64_t blocks, uint64_t max_length) {
+uint64_t lay_out_codes(Coding &c, uint8_t *memory, uint64_t blocks, uint64_t max_length) {
     const uint64_t chunks = (max_length + kChunk - 1) / kChunk, groups = max_length / kGroup + 2;
     const Array arrays[] = {
         // pointer        bytes
@@ -34,24 +37,17 @@ uint64_t lay_out(Coding &c, uint8_t *memory, uint64_t blocks, uint64_t max_lengt
         {&c.offsets, blocks * groups * 4},
         {&c.out, blocks * HYBZ_CODED_BYTES(max_length)},
     };
+    c.blocks = uint32_t(blocks);
+    c.max_length = uint32_t(max_length);
     c.chunk_pitch = uint32_t(chunks);
     c.group_pitch = uint32_t(groups);
     return lay_out_arrays(arrays, memory);
 }
 
-} // namespace
-
-namespace hybz {
-
-uint64_t coding_memory(uint64_t blocks, uint64_t max_length) {
-    Coding none{};
-    return lay_out(none, nullptr, blocks, max_length);
-}
-
 } // namespace hybz
 
 extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
-                              hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t timeout_ms,
+                              int32_t prove, hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t timeout_ms,
                               hybz_report *report) {
     const auto deadline = deadline_of(timeout_ms);
     if (blocks < 1 || blocks > lane->max_blocks || lane->pipeline != HYBZ_RESIDENT) return HYBZ_ARGUMENT;
@@ -60,16 +56,17 @@ extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *
 
     const Arena &arena = lane->arena;
     hybz_coded *const staged = lane->staged<Staging>().coded;
+    Found *const found = lane->staged<Staging>().found;
     const cudaStream_t stream = lane->stream;
     Coding coding{};
-    coding.max_length = *std::max_element(lengths, lengths + blocks);
-    lay_out(coding, reinterpret_cast<uint8_t *>(arena.sort.keys[0]), blocks, coding.max_length);
-    coding.blocks = blocks;
+    uint8_t *const memory = reinterpret_cast<uint8_t *>(arena.sort.keys[0]);
+    uint8_t *const end = memory + lay_out_codes(coding, memory, blocks, *std::max_element(lengths, lengths + blocks));
     coding.base = arena.base;
     coding.column = arena.column;
     coding.origin = arena.origin;
     const uint64_t room = blocks * uint64_t(HYBZ_CODED_BYTES(coding.max_length));
     const uint32_t sorted = lane->record();
+    HYBZ_TRY(cudaMemsetAsync(coding.coded, 0, blocks * sizeof(hybz_coded), stream));
     HYBZ_TRY(cudaMemsetAsync(coding.frequencies, 0, blocks * kRow * 4, stream));
     HYBZ_TRY(cudaMemsetAsync(coding.out, 0, room, stream));
     HYBZ_TRY(code_symbols(coding, stream));
@@ -77,6 +74,20 @@ extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *
     HYBZ_TRY(choose_tables(coding, stream));
     const uint32_t tables = lane->record();
     HYBZ_TRY(write_codes(coding, stream));
+    const uint32_t codes = lane->record();
+    memset(found, 0, blocks * sizeof(Found));
+    // The proof's arrays are where the sort had what comes after the ranks.
+    Decoding decoding{};
+    decoding.blocks = blocks;
+    uint8_t *const after = reinterpret_cast<uint8_t *>(arena.depth);
+    if (prove && end <= reinterpret_cast<uint8_t *>(arena.rank) && coding.max_length <= HYBZ_MAX_ROWS &&
+        after + lay_out_decoding(decoding, after, blocks, 0) <= arena.tail) {
+        HYBZ_TRY(cudaMemsetAsync(decoding.found, 0, blocks * sizeof(Found), stream));
+        HYBZ_TRY(decode_groups(decoding, coding, stream));
+        HYBZ_TRY(decode_columns(decoding, stream));
+        HYBZ_TRY(prove_columns(decoding, coding, arena.text, arena.rank, lane->pitch_bits, stream));
+        HYBZ_TRY(cudaMemcpyAsync(found, decoding.found, blocks * sizeof(Found), cudaMemcpyDeviceToHost, stream));
+    }
     events.download = lane->record();
     HYBZ_TRY(cudaMemcpyAsync(staged, coding.coded, blocks * sizeof(hybz_coded), cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(lane->wait(deadline));
@@ -87,12 +98,16 @@ extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *
     events.end = lane->record();
     HYBZ_TRY(lane->wait(deadline));
     HYBZ_TRY(lane->event_error);
-    memcpy(coded, staged, blocks * sizeof(hybz_coded));
+    for (uint32_t b = 0; b < blocks; b++) {
+        coded[b] = staged[b];
+        coded[b].proof = found[b].odd || found[b].difference ? 0 : found[b].sum;
+    }
     if (report) {
         fill_report(*lane, events, report);
         report->ms[HYBZ_STEP_MTF] = lane->elapsed(sorted, symbols);
         report->ms[HYBZ_STEP_TABLES] = lane->elapsed(symbols, tables);
-        report->ms[HYBZ_STEP_CODES] = lane->elapsed(tables, events.download);
+        report->ms[HYBZ_STEP_CODES] = lane->elapsed(tables, codes);
+        report->ms[HYBZ_STEP_PROOF] = lane->elapsed(codes, events.download);
     }
     return 0;
 }

@@ -9,6 +9,14 @@
 //   6 copy     one warp a splitter: the staged bytes to their place in the text
 //   7 rest     one thread a splitter: walks the steps for which the stage had no room (8 % of them)
 //
+// A batch that this device has coded needs no walk, because the sort has left the row of each rotation. The text is
+// right if the walk goes from each rotation's row to the row of the next one, by its first byte:
+//   1, 2       as above
+//   3 rows     one warp a chunk of the last column: the sum of a hash of each step
+//   4 text     a thread for each kEach bytes: the sum of the same steps, as the ranks have them, taken off the first
+//              sum; and the sum that ties the proof to the host's bytes (hybz_coded)
+// Sums of hashes read all arrays in order: a step looked up in a vector takes a sector of memory for four bytes.
+//
 // The longest of all walks has 1,400 dependent loads in a batch of 30 blocks, so walking twice (once to count, once to
 // write) took twice as long.
 //
@@ -17,6 +25,7 @@
 // permutation of 20 bits, so the number of a splitter leads back to its row.
 //
 // Twin: src/codec/bwt/inverse/.
+#include "coding.cuh"
 #include "column.cuh"
 #include "decoding.cuh"
 #include <algorithm>
@@ -252,7 +261,71 @@ __global__ void __launch_bounds__(kThreads) rest_kernel(Decoding decoding) {
     }
 }
 
+// A hash of a step: from a row of the first column to a row of the last one, by a byte.
+inline __device__ uint64_t hash(uint64_t from, uint64_t to, uint64_t byte) {
+    uint64_t word = (from << 28 | to << 8 | byte) * 0x9e3779b97f4a7c15u;
+    word = (word ^ word >> 32) * 0xd6e8feb86659fd93u;
+    return word ^ word >> 32;
+}
+
+constexpr uint32_t kEach = 16; // positions of a thread
+
+// Adds the numbers of a warp's lanes.
+inline __device__ void add_all(unsigned long long *to, uint64_t own) {
+    for (uint32_t with = 16; with > 0; with /= 2)
+        own += uint64_t(__shfl_xor_sync(~0u, uint32_t(own >> 32), with)) << 32 |
+               __shfl_xor_sync(~0u, uint32_t(own), with);
+    if ((threadIdx.x & 31) == 0) atomicAdd(to, own);
+}
+
+__global__ void __launch_bounds__(kThreads) rows_kernel(Decoding decoding) {
+    __shared__ uint32_t memory[kWarps][256];
+    const Rows rows = rows_of(decoding);
+    if (rows.from >= rows.end) return;
+    uint64_t all = 0;
+    place_rows(
+        memory[threadIdx.x >> 5], rows.from, rows.end, rows.counts, [&](uint32_t i) { return rows.column[i]; },
+        [&](uint32_t to, uint32_t i, uint32_t byte) { all += hash(to, i, byte); });
+    add_all(&decoding.found[rows.block].difference, all);
+}
+
+__global__ void __launch_bounds__(kThreads)
+text_kernel(Decoding decoding, Coding coding, const uint8_t *text, const uint32_t *rank, int pitch_bits) {
+    const uint32_t block = blockIdx.y, first = blockIdx.x * kEach * kThreads + threadIdx.x;
+    const uint32_t n = length_of(coding, block);
+    text += coding.base[block];
+    rank += uint64_t(block) << pitch_bits;
+    uint64_t steps = 0, sum = 0;
+    const auto add = [&](uint64_t word, uint32_t i) { sum += word * ((2 * i + 1) * uint32_t(HYBZ_PROOF_WEIGHT)); };
+    const hybz_coded &coded = coding.coded[block];
+    const uint32_t *const head = reinterpret_cast<const uint32_t *>(&coded), *const codes = coding.out + coded.at / 4;
+    const uint32_t words = coded_bytes(coded) / 4;
+    for (uint32_t i = first; i < first + kEach * kThreads; i += kThreads) {
+        if (i < n) {
+            steps += hash(rank[i], rank[i + 1 < n ? i + 1 : 0], text[i]);
+            add(uint32_t(text[i]) << 8 * (i % 4), i / 4);
+        }
+        if (i < offsetof(hybz_coded, proof) / 4) add(head[i], HYBZ_PROOF_HEAD + i);
+        if (i < words) add(codes[i], HYBZ_PROOF_CODES + i);
+    }
+    Found &found = decoding.found[block];
+    add_all(&found.difference, -steps);
+    add_all(&found.sum, sum);
+    if (first == 0 && (rank[0] != coded.origin || found.rows != n)) atomicOr(&found.odd, 1u);
+}
+
 } // namespace
+
+cudaError_t prove_columns(const Decoding &decoding, const Coding &coding, const uint8_t *text, const uint32_t *rank,
+                          int pitch_bits, cudaStream_t stream) {
+    const dim3 chunks(blocks_for(kRowChunks, kWarps), decoding.blocks);
+    const dim3 pieces(blocks_for(coding.max_length, kEach * kThreads), decoding.blocks);
+    count_kernel<<<chunks, kThreads, 0, stream>>>(decoding);
+    starts_kernel<<<decoding.blocks, 256 * kParts, 0, stream>>>(decoding);
+    rows_kernel<<<chunks, kThreads, 0, stream>>>(decoding);
+    text_kernel<<<pieces, kThreads, 0, stream>>>(decoding, coding, text, rank, pitch_bits);
+    return cudaGetLastError();
+}
 
 cudaError_t walk_columns(const Decoding &decoding, cudaStream_t stream) {
     const dim3 chunks(blocks_for(kRowChunks, kWarps), decoding.blocks);

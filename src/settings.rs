@@ -111,10 +111,10 @@ impl Settings {
 
     /// Which coded blocks are decoded again and compared with their text before they are written; by default none.
     ///
-    /// Each block is decoded by a core that did not code it, if there is one; lanes of GPUs may confirm what a lane
-    /// has coded. A wrong block is counted ([`StationReport::wrong`](crate::StationReport::wrong)) and coded again by
-    /// a core; if it is wrong again, that is [`Error::Miscoded`](crate::Error::Miscoded). With [`Verify::All`]
-    /// compressing takes a quarter longer.
+    /// A station other than its maker decodes each block: always a core, and another core if there is one. Only lanes
+    /// may prove their own blocks ([`Lanes::verified`](crate::Lanes::verified)). A wrong block is counted
+    /// ([`StationReport::wrong`](crate::StationReport::wrong)) and coded again by a core; if it is wrong again, that is
+    /// [`Error::Miscoded`](crate::Error::Miscoded). With [`Verify::All`] compressing takes a quarter longer.
     ///
     /// ```
     /// use hybz::{Settings, Verify};

@@ -208,14 +208,21 @@ int check_coding(uint32_t max_length) {
         const std::vector<Shape> all = primitive_shapes(n);
         std::vector<Coded> expected(all.size());
         parallel(all.size(), [&](size_t i) { expected[i] = expected_coding(all[i].text); });
-        CodingLane lane(uint32_t(2 * all.size()), longest(all));
+        // A lane of short blocks has no memory for proofs.
+        CodingLane together(uint32_t(2 * all.size()), longest(all)), proving(2, HYBZ_MAX_ROWS);
         for (const Batch &batch : batches(all.size())) {
+            CodingLane &lane = batch.size() <= 2 ? proving : together;
+            const bool proves = n > 100000 || (n > 2000 && batch.size() <= 2);
             lane.spoil();
-            lane.run(fill(lane.text.memory, all, batch));
+            lane.run(fill(lane.text.memory, all, batch), proves);
             for (size_t b = 0; b < batch.size(); b++) {
                 const Coded &want = expected[batch[b]];
-                const char *what = difference(want.coding, lane.coded[b], lane.bytes.memory);
-                tally.add(all[batch[b]], batch, lane.coded[b].origin != want.origin ? "origin" : what);
+                const hybz_coded &coded = lane.coded[b];
+                const char *what = difference(want.coding, coded, lane.bytes.memory);
+                if (coded.origin != want.origin) what = "origin";
+                const bool proven = coded.proof == expected_proof(all[batch[b]].text, coded, lane.bytes.memory);
+                if (proves ? !proven : coded.proof != 0) what = "proof";
+                tally.add(all[batch[b]], batch, what);
             }
         }
         tally.print(n, all.size());

@@ -38,6 +38,18 @@ inline void parallel(size_t count, const std::function<void(size_t)> &work) {
     for (auto &t : threads) t.join();
 }
 
+// The first bytes of a file, at most `most`.
+template <class Bytes> Bytes read_file(const char *path, size_t most) {
+    FILE *file = fopen(path, "rb");
+    if (!file) printf("no %s\n", path), exit(1);
+    fseek(file, 0, SEEK_END);
+    Bytes data(std::min(size_t(ftell(file)), most), 0);
+    rewind(file);
+    if (fread(&data[0], 1, data.size(), file) != data.size()) exit(1);
+    fclose(file);
+    return data;
+}
+
 // Pinned memory.
 template <class T> struct Pinned {
     T *memory = nullptr;
@@ -130,9 +142,9 @@ struct CodingLane : Lane {
         : Lane(blocks, length, HYBZ_RESIDENT), text(size_t(blocks) * length),
           bytes(size_t(blocks) * HYBZ_CODED_BYTES(length)), coded(blocks) {}
     void spoil() { bytes.spoil(); }
-    void run(const std::vector<uint32_t> &lengths) {
+    void run(const std::vector<uint32_t> &lengths, bool prove = true) {
         timed("code", [&] {
-            return hybz_lane_code(lane, uint32_t(lengths.size()), lengths.data(), text.memory, coded.data(),
+            return hybz_lane_code(lane, uint32_t(lengths.size()), lengths.data(), text.memory, prove, coded.data(),
                                   bytes.memory, &filled, kTimeout, &report);
         });
     }

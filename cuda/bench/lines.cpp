@@ -217,18 +217,6 @@ int check_codes(LinesLane &lane, const std::vector<LineShape> &all) {
     return 1;
 }
 
-Bytes read_file(const char *path) {
-    Bytes text;
-    FILE *file = fopen(path, "rb");
-    if (!file) return text;
-    fseek(file, 0, SEEK_END);
-    text.resize(size_t(ftell(file)));
-    fseek(file, 0, SEEK_SET);
-    if (fread(&text[0], 1, text.size(), file) != text.size()) text.clear();
-    fclose(file);
-    return text;
-}
-
 // The sum of the lines' hashes, which does not depend on their order.
 uint64_t sum_of_lines(const char *text, size_t size, bool *ascending) {
     const size_t parts = 64;
@@ -310,7 +298,7 @@ int check_lines(uint32_t max_length) {
 }
 
 int time_lines(const char *path, uint32_t ranges, uint32_t flags) {
-    const Bytes text = read_file(path);
+    const Bytes text = read_file<Bytes>(path, ~size_t(0));
     if (text.empty() || text.back() != '\n') {
         printf("%s has no lines\n", path);
         return 1;

@@ -29,11 +29,12 @@
 //     bench time FILE [BLOCKS]   device time a byte of hybz_lane_bwt on the file's blocks (run-length-coded as bzip2
 //                                does), repeated up to BLOCKS (256)
 //     bench resident FILE [BLOCKS]
-//                                the same of hybz_lane_code; the first 16 blocks against the reference coding
+//                                the same of hybz_lane_code, with proofs; the first 16 blocks against the reference
+//                                coding
 //     bench suffixes FILE LENGTH BLOCKS
-//                                the same of hybz_lane_suffixes, blocks of LENGTH bytes; walks every column back
+//                                the same of hybz_lane_suffixes, blocks of LENGTH bytes, without a check
 //     bench thirds FILE LENGTH BLOCKS
-//                                the same of hybz_lane_thirds, and merges
+//                                the same of hybz_lane_thirds
 //
 // cuda/sim/emulate.sh builds it for a CPU, where the checks of up to some thousand bytes take seconds.
 #include "common.hpp"

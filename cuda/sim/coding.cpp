@@ -1,9 +1,10 @@
 // Runs the kernels of the resident shape on a CPU (emulated/cuda_runtime.h) on columns of every kind, several in a
 // batch, and compares with the reference coding. emulate.sh builds it.
-//     coding [FILE]    (a file: a piece of it, sorted by the next byte, which resembles a column closely enough)
 #include "coding.hpp"
 #include "../coding.cuh"
+#include "../lane.cuh"
 #include "shapes.hpp"
+#include "sim.hpp"
 #include <cstdio>
 #include <string>
 
@@ -12,58 +13,99 @@ using namespace hybz;
 struct Column {
     std::string name;
     std::vector<uint8_t> bytes;
+    uint32_t origin = 7;
+};
+
+// A batch in memory as on the device: initially garbage.
+struct Device {
+    Coding c{};
+    std::vector<uint8_t> all, memory;
+    std::vector<uint32_t> base{0}, origin;
+
+    explicit Device(const std::vector<Column> &columns) {
+        uint32_t longest = 0;
+        for (const Column &column : columns) {
+            all.insert(all.end(), column.bytes.begin(), column.bytes.end());
+            base.push_back(uint32_t(all.size()));
+            origin.push_back(column.origin);
+            longest = std::max(longest, uint32_t(column.bytes.size()));
+        }
+        memory.resize(lay_out_codes(c, nullptr, columns.size(), longest), 0xA5);
+        lay_out_codes(c, memory.data(), columns.size(), longest);
+        c.base = base.data();
+        c.column = all.data();
+        c.origin = origin.data();
+        memset(c.frequencies, 0, columns.size() * kRow * 4);
+        memset(c.out, 0, columns.size() * HYBZ_CODED_BYTES(longest));
+        code_symbols(c, nullptr);
+        choose_tables(c, nullptr);
+        write_codes(c, nullptr);
+    }
 };
 
 static int check(const std::vector<Column> &columns) {
-    Coding c{};
-    c.blocks = uint32_t(columns.size());
-    std::vector<uint8_t> all;
-    std::vector<uint32_t> base{0}, origin;
-    for (const Column &column : columns) {
-        all.insert(all.end(), column.bytes.begin(), column.bytes.end());
-        base.push_back(uint32_t(all.size()));
-        origin.push_back(uint32_t(origin.size() * 7));
-        c.max_length = std::max(c.max_length, uint32_t(column.bytes.size()));
-    }
-    c.chunk_pitch = (c.max_length + kChunk - 1) / kChunk;
-    c.group_pitch = c.max_length / kGroup + 2;
-    const size_t blocks = columns.size(), n = blocks * c.max_length;
-    // Memory as on the device: initially garbage, and nothing after it that may be touched.
-    std::vector<uint8_t> order(blocks * 256, 0xA5), selectors(blocks * c.group_pitch, 0xA5);
-    std::vector<uint32_t> last(blocks * c.chunk_pitch * 256, 0xA5A5A5A5), frequencies(blocks * kRow, 0),
-        offsets(blocks * c.group_pitch, 0xA5A5A5A5), codes(blocks * HYBZ_MAX_TABLES * kRow, 0xA5A5A5A5),
-        heads(n, 0xA5A5A5A5), out(blocks * HYBZ_CODED_BYTES(c.max_length) / 4, 0);
-    std::vector<uint16_t> symbols(blocks * (c.max_length + 64) + 8, 0xA5A5);
-    std::vector<Chunk> chunks(blocks * c.chunk_pitch);
-    std::vector<hybz_coded> coded(blocks);
-    c.base = base.data();
-    c.column = all.data();
-    c.origin = origin.data();
-    c.last = last.data();
-    c.chunks = chunks.data();
-    c.order = order.data();
-    c.heads = heads.data();
-    c.symbols = symbols.data();
-    c.frequencies = frequencies.data();
-    c.selectors = selectors.data();
-    c.offsets = offsets.data();
-    c.codes = codes.data();
-    c.coded = coded.data();
-    c.out = out.data();
-    code_symbols(c, nullptr);
-    choose_tables(c, nullptr);
-    write_codes(c, nullptr);
+    const Device device(columns);
     int wrong = 0;
-    for (size_t b = 0; b < blocks; b++) {
+    for (size_t b = 0; b < columns.size(); b++) {
         const ReferenceCoding reference = reference_coding(columns[b].bytes);
-        const uint16_t *made = symbols.data() + symbol_base(base[b], uint32_t(b));
-        const char *what = difference(reference, coded[b], reinterpret_cast<const uint8_t *>(out.data()));
+        const uint16_t *made = device.c.symbols + symbol_base(device.base[b], uint32_t(b));
+        const char *what = difference(reference, device.c.coded[b], reinterpret_cast<const uint8_t *>(device.c.out));
         if (!std::equal(reference.symbols.begin(), reference.symbols.end(), made)) what = "symbols themselves";
-        if (coded[b].origin != origin[b]) what = "origin";
+        if (device.c.coded[b].origin != columns[b].origin) what = "origin";
         if (!what) continue;
         wrong++;
-        printf("WRONG %s, %zu bytes, %zu in the batch: %s\n", columns[b].name.c_str(), columns[b].bytes.size(), blocks,
-               what);
+        printf("WRONG %s, %zu bytes, %zu in the batch: %s\n", columns[b].name.c_str(), columns[b].bytes.size(),
+               columns.size(), what);
+    }
+    return wrong;
+}
+
+// Proves two blocks, and with one wrong bit anywhere only the first.
+static int check_proofs(std::vector<Shape> texts) {
+    constexpr int kPitchBits = 13;
+    std::vector<Column> columns;
+    std::vector<uint8_t> text;
+    std::vector<uint32_t> rank(2 << kPitchBits);
+    for (size_t b : {0, 1}) {
+        const Text &own = texts[b].text;
+        const uint32_t n = uint32_t(own.size());
+        columns.push_back({texts[b].name, Text(n), 0});
+        reference_bwt(own.data(), n, columns[b].bytes.data(), &columns[b].origin);
+        text.insert(text.end(), own.begin(), own.end());
+        const Text &column = columns[b].bytes;
+        std::vector<uint32_t> vector(n);
+        std::iota(vector.begin(), vector.end(), 0u);
+        std::stable_sort(vector.begin(), vector.end(), [&](auto x, auto y) { return column[x] < column[y]; });
+        for (uint32_t i = 0, row = columns[b].origin; i < n; i++, row = vector[row]) rank[(b << kPitchBits) + i] = row;
+    }
+    Device device(columns);
+    Decoding decoding{};
+    std::vector<uint8_t> memory(lay_out_decoding(decoding, nullptr, 2, 0));
+    lay_out_decoding(decoding, memory.data(), 2, 0);
+    decoding.blocks = 2;
+    const auto proven = [&](size_t block) { return !decoding.found[block].odd && !decoding.found[block].difference; };
+    const auto proves = [&](bool both) {
+        memset(decoding.found, 0, 2 * sizeof(Found));
+        decode_groups(decoding, device.c, nullptr);
+        decode_columns(decoding, nullptr);
+        prove_columns(decoding, device.c, text.data(), rank.data(), kPitchBits, nullptr);
+        return proven(0) && proven(1) == both;
+    };
+    int wrong = !proves(true);
+    hybz_coded &coded = device.c.coded[1];
+    uint32_t *const out = device.c.out + coded.at / 4, *const ranks = rank.data() + (1 << kPitchBits);
+    uint32_t *const offsets = device.c.offsets + device.c.group_pitch;
+    const uint32_t codes = code_bytes(coded.bits) / 4;
+    const std::pair<const char *, void *> places[] = {
+        {"text", &text[text.size() - 1]}, {"text", &text[texts[0].text.size()]}, {"rank", ranks}, {"rank", ranks + 99},
+        {"code", out}, {"code", out + codes / 2}, {"last code", out + codes - 1}, {"selector", out + codes},
+        {"selector", out + codes + 1}, {"offset", offsets}, {"offset", offsets + 9}, {"origin", &coded.origin},
+        {"symbols", &coded.symbols}, {"bits", &coded.bits}, {"used", &coded.used[3]},
+        {"length", coded.lengths[0]}, {"length", &coded.lengths[coded.tables - 1][2]}};
+    for (const auto &[name, at] : places) {
+        *static_cast<uint8_t *>(at) ^= 1;
+        if (!proves(false)) printf("WRONG: proven with another %s\n", name), wrong++;
+        *static_cast<uint8_t *>(at) ^= 1;
     }
     return wrong;
 }
@@ -93,18 +135,7 @@ static std::vector<Column> edge_columns() {
     return all;
 }
 
-// A piece of a file, sorted by the next byte.
-static std::vector<uint8_t> file_column(FILE *file) {
-    std::vector<uint8_t> text(150001), column;
-    text.resize(fread(text.data(), 1, text.size(), file));
-    std::vector<uint32_t> places(text.size() - 1);
-    for (uint32_t i = 0; i < places.size(); i++) places[i] = i;
-    std::stable_sort(places.begin(), places.end(), [&](uint32_t x, uint32_t y) { return text[x + 1] < text[y + 1]; });
-    for (uint32_t i : places) column.push_back(text[i]);
-    return column;
-}
-
-int main(int argc, char **argv) {
+int main() {
     int wrong = 0, done = 0;
     const auto run = [&](const std::vector<Column> &columns) {
         wrong += check(columns);
@@ -125,13 +156,7 @@ int main(int argc, char **argv) {
     }
     run(small);
     run(edge_columns());
-    for (int f = 1; f < argc; f++) {
-        FILE *file = fopen(argv[f], "rb");
-        if (!file) continue;
-        const Column column{argv[f], file_column(file)};
-        fclose(file);
-        run({column, {"twice", column.bytes}});
-    }
+    for (const uint32_t n : {600u, 5000u}) wrong += check_proofs({shapes(n).front(), shapes(n).back()});
     printf(wrong ? "%d of %d WRONG\n" : "%d wrong, %d columns: all right\n", wrong, done);
     return wrong != 0;
 }

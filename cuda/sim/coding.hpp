@@ -4,6 +4,7 @@
 #include "../hybz.h"
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace hybz {
@@ -177,6 +178,23 @@ inline const char *difference(const ReferenceCoding &reference, const hybz_coded
     for (size_t i = 0; i < reference.bits.size(); i++)
         if (reference.bits[i] != (bytes[coded.at + i / 8] >> (7 - i % 8) & 1)) return "bits";
     return nullptr;
+}
+
+// The sum that proves a block (hybz_coded).
+inline uint64_t expected_proof(const std::vector<uint8_t> &text, const hybz_coded &coded, const uint8_t *bytes) {
+    uint64_t sum = 0;
+    const auto add = [&](const void *from, size_t size, uint32_t number) {
+        for (size_t i = 0; i < size; i += 4, number++) {
+            uint32_t word = 0;
+            memcpy(&word, static_cast<const uint8_t *>(from) + i, std::min<size_t>(4, size - i));
+            sum += uint64_t(word) * ((2 * number + 1) * uint32_t(HYBZ_PROOF_WEIGHT));
+        }
+    };
+    const size_t groups = (coded.symbols + HYBZ_GROUP - 1) / HYBZ_GROUP;
+    add(text.data(), text.size(), 0);
+    add(&coded, offsetof(hybz_coded, proof), HYBZ_PROOF_HEAD);
+    add(bytes + coded.at, (coded.bits + 31) / 32 * 4 + (groups + 3) / 4 * 4, HYBZ_PROOF_CODES);
+    return sum;
 }
 
 } // namespace hybz

@@ -81,25 +81,6 @@ inline void reference_suffixes(const uint8_t *text, uint32_t n, uint8_t *column,
     }
 }
 
-// Whether column and entry points belong to this text: walks from the end of the text to its beginning, row by row.
-inline bool walks_back(const uint8_t *text, uint32_t n, const uint8_t *column, uint32_t origin, const uint32_t *entries,
-                       uint32_t entry_log) {
-    std::vector<uint32_t> before(n + 1); // the row of the suffix one byte longer
-    uint64_t next[257] = {1};            // row 0 is the mark's
-    for (uint32_t row = 0; row <= n; row++)
-        if (row != origin) next[column[row] + 1]++;
-    for (int byte = 1; byte <= 256; byte++) next[byte] += next[byte - 1];
-    for (uint32_t row = 0; row <= n; row++)
-        if (row != origin) before[row] = uint32_t(next[column[row]]++);
-    uint32_t row = 0;
-    for (uint32_t at = n; at-- > 0;) {
-        if (row == origin || column[row] != text[at]) return false;
-        row = before[row];
-        if (at % (1u << entry_log) == 0 && entries[at >> entry_log] != row - 1) return false;
-    }
-    return row == origin;
-}
-
 struct SimGroup {
     uint32_t start, size, depth;
 };

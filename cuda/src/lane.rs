@@ -49,8 +49,8 @@ pub trait DeviceLane: Send {
 
     // `Resident`.
 
-    /// Transforms the blocks as [`sort`](Self::sort) does, and codes their columns.
-    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>> {
+    /// Transforms the blocks as [`sort`](Self::sort) does, and codes their columns. Proves the blocks if `prove`.
+    fn code(&mut self, lengths: &[u32], prove: bool, timeout: Duration) -> Result<CodedBatch<'_>> {
         Err(other_lane())
     }
 
@@ -63,16 +63,10 @@ pub trait DeviceLane: Send {
 
     // `Decode`.
 
-    /// Decodes blocks to their texts, or up to their run-length-coded texts. The first `bytes` bytes of
+    /// Decodes blocks to their texts, or some up to their run-length-coded texts. The first `bytes` bytes of
     /// [`input`](Self::input) hold the codes and selectors of all blocks: at most `max_length` bytes for each
     /// block on average.
-    fn decode(
-        &mut self,
-        blocks: &[BlockForDevice],
-        bytes: usize,
-        expand: bool,
-        timeout: Duration,
-    ) -> Result<DecodedBatch<'_>> {
+    fn decode(&mut self, blocks: &[BlockForDevice], bytes: usize, timeout: Duration) -> Result<DecodedBatch<'_>> {
         Err(other_lane())
     }
 

@@ -1,6 +1,6 @@
 //! Blocks are put on the queue to be coded. With verification, another station (if any) decodes every coded block
-//! before the joiner gets it ([`schedule::Checked`](crate::schedule::Checked) explains the steps, and which station is
-//! blamed for a wrong block).
+//! before the joiner gets it, unless the lane that coded it has proven that it is right
+//! ([`schedule::Checked`](crate::schedule::Checked) explains the steps, and which station is blamed for a wrong block).
 //!
 //! The joiner has one ticket for all steps. The permit of a block's piece lives until the block is written.
 
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::summary::StreamSummary;
 use hybz_queue::{Checked, Class, Client, Made, Miscomputed, ProducedBy, TaskError, Ticket};
 
-/// Which coded blocks are decoded again before they are written.
+/// Which coded blocks are decoded again, or proven by the device that coded them, before they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
     /// None.

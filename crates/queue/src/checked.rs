@@ -12,12 +12,11 @@
 //! falls on one worker, once. A core that is alone checks its own output. If it calls that output wrong, it starts with
 //! fresh state before the retry, because its old state would spoil the retry as well.
 //!
-//! Accelerators may check as well ([`Checked::check_class`]), but only to say that an output is right: what they do not
-//! confirm, they decline, and a core judges it.
+//! An output that an accelerator has proven right itself ([`TypedJob::complete_proven`](super::TypedJob)) counts as
+//! checked.
 //!
 //! Each step is a task that the step before it submits, so no thread waits.
 
-use super::class::Class;
 use super::core::Core;
 use super::produced_by::ProducedBy;
 use super::submitter::{Submission, Submitter};
@@ -39,14 +38,6 @@ pub trait Checked: Task {
     /// What is wrong with it.
     fn check(&self, output: &mut Self::Output, core: &mut Core) -> Result<(), Self::Wrong>;
 
-    /// The class of the checks that accelerators may do as well, and the amount of work in bytes. It is for outputs
-    /// that an accelerator has made without a core; only cores check others. The task of a check is a [`Check`].
-    ///
-    /// An accelerator completes a check only with `Ok(())`.
-    fn check_class(&self) -> Option<(Class, u64)> {
-        None
-    }
-
     /// Whether two outputs are equal.
     fn is_same(a: &Self::Output, b: &Self::Output) -> bool;
 }
@@ -59,11 +50,6 @@ pub struct Check<T: Checked> {
 }
 
 impl<T: Checked> Check<T> {
-    /// Checks that `output` is the task's output. (The queue makes these tasks itself; tests of stations need them.)
-    pub fn new(task: T, output: T::Output) -> Self {
-        Check { task, output: RefCell::new(output) }
-    }
-
     /// Calls `look` with the output.
     pub fn with_output<R>(&self, look: impl FnOnce(&T::Output) -> R) -> R {
         look(&self.output.borrow())
@@ -133,8 +119,9 @@ impl<T: Checked> Submission<'_, T> {
     ) {
         let flight = InFlight { submitter: self.submitter.clone(), done: Box::new(done), dispute: None };
         self.submit_then(move |task: T, output, maker| match output {
-            Ok(output) if wants(&output, maker) => flight.check(task, output, maker, maker),
-            Ok(output) => flight.end(output, false),
+            Ok(output) if !wants(&output, maker) => flight.end(output, false),
+            Ok(output) if maker.proven => flight.end(output, true),
+            Ok(output) => flight.check(task, output, maker, maker),
             Err(error) => flight.fail(error),
         });
     }
@@ -161,14 +148,7 @@ impl<T: Checked> InFlight<T> {
     /// Submits the check of an output by a worker other than `avoid`.
     fn check(self, task: T, output: T::Output, maker: ProducedBy, avoid: ProducedBy) {
         let submitter = self.submitter.clone();
-        let class = task
-            .check_class()
-            .filter(|(class, _)| maker.is_by_accelerator_alone() && submitter.shared().has_accelerators_for(*class));
-        let check = submitter.task(Check::new(task, output)).verification();
-        let check = match class {
-            Some((class, bytes)) => check.class(class, bytes),
-            None => check.avoiding(avoid),
-        };
+        let check = submitter.task(Check { task, output: RefCell::new(output) }).verification().avoiding(avoid);
         check.submit_then(move |Check { task, output }, checked, by| match checked {
             Ok(Ok(())) => self.end(output.into_inner(), true),
             Ok(Err(reason)) => self.disputed(task, output.into_inner(), reason, maker, by),

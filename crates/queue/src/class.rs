@@ -13,29 +13,18 @@
 pub struct Class {
     name: &'static str,
     core_rate: f64,
-    begun: bool,
 }
 
 impl Class {
     /// A class whose tasks a core is assumed to do at `core_rate` bytes of input a second, until the rate has been
     /// measured.
     pub const fn new(name: &'static str, core_rate: f64) -> Class {
-        Class { name, core_rate, begun: false }
-    }
-
-    /// The class has tasks that continue work that other tasks have begun, such as [checks](super::Checked) of
-    /// outputs. They go before all tasks that begin something, and do not count as input.
-    pub const fn of_begun_work(self) -> Class {
-        Class { begun: true, ..self }
+        Class { name, core_rate }
     }
 
     /// Its name.
     pub fn name(&self) -> &'static str {
         self.name
-    }
-
-    pub(super) fn is_of_begun_work(&self) -> bool {
-        self.begun
     }
 
     pub(super) fn core_rate(&self) -> f64 {

@@ -123,6 +123,12 @@ impl<T: Task> TypedJob<'_, T> {
         self.job.progress = Progress::Completed;
     }
 
+    /// Gives an output that the station has proven right: no other worker [checks](super::Checked) it.
+    pub fn complete_proven(self, output: T::Output) {
+        self.job.account.proven = true;
+        self.complete(output);
+    }
+
     /// Leaves the job unchanged to a CPU core, because it does not suit this station. This is not a failure.
     pub fn decline(self) {
         self.job.decline();

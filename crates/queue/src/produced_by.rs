@@ -9,6 +9,8 @@ pub struct ProducedBy {
     pub(super) worker: Option<Id>,
     /// The accelerator that produced the output, or did a part of the task and forwarded the rest.
     pub(super) accelerator: Option<Id>,
+    /// Whether the worker has proven that the output is right.
+    pub(super) proven: bool,
 }
 
 impl ProducedBy {
@@ -20,11 +22,6 @@ impl ProducedBy {
     /// Whether an accelerator produced the answer, or a part of it.
     pub fn is_accelerated(&self) -> bool {
         self.accelerator.is_some()
-    }
-
-    /// Whether an accelerator produced all of the answer.
-    pub(super) fn is_by_accelerator_alone(&self) -> bool {
-        self.is_accelerated() && self.accelerator == self.worker
     }
 
     /// The worker to blame if the answer is wrong. If an accelerator did a part and a core the rest, the accelerator is

@@ -30,7 +30,7 @@ pub struct StationReport {
     pub ended: Duration,
     /// The number of blocks at which it failed and that a CPU core did in its place.
     pub fallbacks: u64,
-    /// The number of other stations' blocks that it verified.
+    /// The number of other stations' blocks that it verified, and of its own that it has proven right.
     pub verified: u64,
     /// The number of its blocks that another station found wrong. They were made again.
     pub wrong: u64,

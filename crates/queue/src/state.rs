@@ -11,9 +11,6 @@ use super::worker_state::{Holding, Life, Order, Rate, WorkerState};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The numbers of tasks that begin something are above the numbers of those that continue begun work.
-const BEGINS: u64 = 1 << 63;
-
 /// The tasks of one class that no worker has begun.
 pub(super) struct ClassQueue<J> {
     pub class: Class,
@@ -127,11 +124,7 @@ impl<J> State<J> {
             self.continuations.push_back(Entry { job, attributes, number });
             return;
         };
-        let begun = self.classes[class].class.is_of_begun_work();
-        if !begun {
-            self.inputs.add(now, attributes.bytes);
-        }
-        let number = if begun { number } else { BEGINS + number };
+        self.inputs.add(now, attributes.bytes);
         let queue = &mut self.classes[class];
         queue.entries.push_back(Entry { job, attributes, number });
         queue.bytes += attributes.bytes;

@@ -296,21 +296,3 @@ fn lanes_of_a_device_that_was_wrong() {
     done(&mut state, NOW, 2);
     assert_eq!(settle_all(&mut state, NOW), [(2, vec![])]);
 }
-
-/// A task that continues begun work is done before older tasks of other classes, and does not count as input.
-#[test]
-fn begun_work_goes_first() {
-    const CHECKS: Class = Class::new("check", 50e6).of_begun_work();
-    let mut state = State::new(1, Accepts::Everything, 1);
-    let checks = Attributes { class: Some(CHECKS), ..task(BLOCK, false) };
-    state.begin_reading(Some(10 * BLOCK as u64));
-    (0..2).for_each(|job| state.submit(NOW, job, task(BLOCK, false), false));
-    (2..4).for_each(|job| state.submit(NOW, job, checks, false));
-    assert_eq!(state.inputs.to_come(), 8.0 * BLOCK);
-    let mut order = settle_all(&mut state, NOW);
-    for _ in 0..3 {
-        done(&mut state, NOW, 0);
-        order.extend(settle_all(&mut state, NOW));
-    }
-    assert_eq!(order.iter().flat_map(|(_, jobs)| jobs.clone()).collect::<Vec<_>>(), [2, 3, 0, 1]);
-}

@@ -95,6 +95,8 @@ pub(super) struct Account {
     pub verification: bool,
     /// The accelerator that did a part of the job.
     pub accelerator: Option<usize>,
+    /// Set if the worker has proven its own output right.
+    pub proven: bool,
 }
 
 impl Account {
@@ -102,15 +104,18 @@ impl Account {
     pub fn produced_by(&self) -> ProducedBy {
         let own = self.counters.as_ref();
         let accelerator = own.filter(|counters| counters.report().accelerator).map(|counters| counters.station);
-        ProducedBy { worker: own.map(|counters| counters.station), accelerator: self.accelerator.or(accelerator) }
+        let (worker, accelerator) = (own.map(|counters| counters.station), self.accelerator.or(accelerator));
+        ProducedBy { worker, accelerator, proven: self.proven }
     }
 
     fn count(&self, bytes_out: u64) {
         let Some(counters) = &self.counters else { return };
-        match self.verification {
-            true => counters.report().verified += 1,
+        if self.verification || self.proven {
+            counters.report().verified += 1;
+        }
+        if !self.verification {
             // The worker that forwarded a task has counted its bytes.
-            false => counters.count_output(!self.continuation, self.bytes, bytes_out),
+            counters.count_output(!self.continuation, self.bytes, bytes_out);
         }
     }
 

@@ -325,6 +325,7 @@ inline uint32_t __match_any_sync(uint32_t, uint32_t value) {
     return mask;
 }
 inline uint32_t atomicAdd(uint32_t *at, uint32_t value) { return std::exchange(*at, *at + value); }
+inline uint64_t atomicAdd(unsigned long long *at, uint64_t value) { return std::exchange(*at, *at + value); }
 inline uint32_t atomicMax(uint32_t *at, uint32_t value) { return std::exchange(*at, std::max(*at, value)); }
 inline uint32_t atomicMin(uint32_t *at, uint32_t value) { return std::exchange(*at, std::min(*at, value)); }
 inline uint32_t atomicOr(uint32_t *at, uint32_t value) { return std::exchange(*at, *at | value); }

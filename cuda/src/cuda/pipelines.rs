@@ -62,16 +62,17 @@ impl DeviceLane for CudaLane {
         Ok(SortedThirds { bits, bytes: self.output_bytes(bytes), entries })
     }
 
-    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>> {
+    fn code(&mut self, lengths: &[u32], prove: bool, timeout: Duration) -> Result<CodedBatch<'_>> {
         let fits = lengths.iter().all(|&length| length as usize <= self.size.max_length);
         let At { lane, input, output, ms, .. } = self.begin(Pipeline::Resident, lengths, fits, timeout)?;
         let (count, each, coded) = (lengths.len() as u32, lengths.as_ptr(), self.results.coded.as_mut_ptr());
-        let (mut report, mut filled) = (ffi::hybz_report::default(), 0);
+        let (mut report, mut filled, prove) = (ffi::hybz_report::default(), 0, prove.into());
         // SAFETY: `lengths` has the stated number of entries, and `coded` has room for as many; the input has room for
         // their sum, the output for the max number of bytes of codes of blocks up to these lengths (checked above; no
         // more is copied); `report` and `coded` are declared as in C (tested).
-        let code =
-            unsafe { ffi::hybz_lane_code(lane, count, each, input, coded, output, &mut filled, ms, &mut report) };
+        let code = unsafe {
+            ffi::hybz_lane_code(lane, count, each, input, prove, coded, output, &mut filled, ms, &mut report)
+        };
         self.finish(code, "coding a batch", &report.ms)?;
         Ok(CodedBatch { blocks: &self.results.coded[..lengths.len()], bytes: self.output_bytes(filled as usize) })
     }
@@ -91,24 +92,18 @@ impl DeviceLane for CudaLane {
         Ok(SortedSuffixes { columns: self.output_bytes(columns), origins, entries: self.key_words(entries) })
     }
 
-    fn decode(
-        &mut self,
-        blocks: &[BlockForDevice],
-        bytes: usize,
-        expand: bool,
-        timeout: Duration,
-    ) -> Result<DecodedBatch<'_>> {
+    fn decode(&mut self, blocks: &[BlockForDevice], bytes: usize, timeout: Duration) -> Result<DecodedBatch<'_>> {
         let fits = blocks.len() <= self.size.max_blocks && bytes <= self.input.len();
         let At { lane, input, output, ms, .. } = self.begin(Pipeline::Decode, &[], fits, timeout)?;
         let (count, heads, room) = (blocks.len() as u32, blocks.as_ptr(), self.output.len() as u64);
         let (mut report, mut filled, to) = (ffi::hybz_report::default(), 0, self.results.decoded.as_mut_ptr());
-        let (len, expand) = (bytes as u64, expand.into());
+        let len = bytes as u64;
         // SAFETY: `blocks` has the stated number of entries, and `decoded` has room for as many; the input holds that
         // many bytes, and the output has the stated room (the callee checks it and the offsets in `blocks`); all
         // structures are declared as in C (tested).
         let code = unsafe {
             let (filled, report) = (&mut filled, &mut report);
-            ffi::hybz_lane_decode(lane, count, heads, input, len, expand, to, output, room, filled, ms, report)
+            ffi::hybz_lane_decode(lane, count, heads, input, len, to, output, room, filled, ms, report)
         };
         self.finish(code, "decoding a batch", &report.ms)?;
         Ok(DecodedBatch { blocks: &self.results.decoded[..blocks.len()], output: self.output_bytes(filled as usize) })

@@ -172,11 +172,12 @@ pub struct Flags {
     pub fail_fast: bool,
     /// Decode what was coded, and compare it, before it is written: blocks, file or none (default: blocks).
     ///
-    /// Each block is decoded by another core than the one that coded it. A wrong block is coded again, and a message
-    /// names the core or GPU that coded it, which gets no more work. If the block is wrong again, there is no result,
-    /// the input file stays, and the exit code is 3. This takes a quarter more time. With file, input file and result
-    /// are also read again from the disk and compared, before the result gets its name. Without this flag, only blocks
-    /// that a GPU made are verified, if the input file is to be removed; with none, not even those.
+    /// Each block is decoded by another core than the one that coded it; a GPU proves its blocks itself, and a core
+    /// compares what it has proven with text and result. A wrong block is coded again, and a message names the core or
+    /// GPU that coded it, which gets no more work. If the block is wrong again, there is no result, the input file
+    /// stays, and the exit code is 3. This takes a quarter more time. With file, input file and result are also read
+    /// again from the disk and compared, before the result gets its name. Without this flag, only blocks that a GPU
+    /// made are verified, if the input file is to be removed; with none, not even those.
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "blocks")]
     pub verify: Option<Verified>,
 

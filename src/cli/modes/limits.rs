@@ -105,7 +105,6 @@ pub fn lanes(plan: &Plan) -> Vec<Lanes> {
     let is_bzip2 = plan.coding.is_some_and(|coding| coding.encoding.format() == Format::Bzip2);
     if plan.verified != Verify::Off && codes_on_devices && is_bzip2 {
         lanes = lanes.into_iter().map(Lanes::verified).collect();
-        lanes.push(of_plan(Lanes::for_verifying(), plan, expected));
     }
     lanes
 }

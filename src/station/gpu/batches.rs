@@ -134,12 +134,12 @@ impl<T: Task> Jobs<'_, T> {
     }
 
     /// Completes a job with what `find` returns, or declines it. This thread itself judges the first suspect of a
-    /// batch: if the block is right, the device is not. `None` leaves the verdict to a core.
+    /// batch: if the block is right, the device is not.
     pub fn complete<O, E>(
         &mut self,
         number: usize,
         find: impl FnOnce(&T) -> Result<O, Doubt>,
-        judge: impl FnOnce(&T, &mut Core) -> Option<Result<O, E>>,
+        judge: impl FnOnce(&T, &mut Core) -> Result<O, E>,
     ) -> Result<()>
     where
         T: Task<Output = Result<O, E>>,
@@ -150,7 +150,7 @@ impl<T: Task> Jobs<'_, T> {
                 job.complete(Ok(output));
                 return Ok(());
             }
-            Err(Doubt::Suspect) if !std::mem::replace(&mut self.judged, true) => judge(job.task(), self.core),
+            Err(Doubt::Suspect) if !std::mem::replace(&mut self.judged, true) => Some(judge(job.task(), self.core)),
             Err(_) => None,
         };
         let right = matches!(judged, Some(Ok(_)));

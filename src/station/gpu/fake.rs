@@ -1,5 +1,6 @@
 //! A fake device for tests: it does the work on the CPU and fails as scripted.
 
+use super::trust::proof_of;
 use crate::bits::BitWriter;
 use crate::block::Text;
 use crate::codec::bwt::forward::ForwardBwt;
@@ -9,7 +10,6 @@ use crate::codec::decoder::Decoder;
 use crate::codec::header::Bz2BlockHeader;
 use crate::codec::mtf::encode::MtfSymbols;
 use crate::codec::run_length::decode::decode_text;
-use crate::codec::run_length::encode::encode;
 use crate::codec::selector::encode::HuffmanTables;
 use crate::formats::hbz::codec::decode::{HbzDecoder, PayloadBlock, SegmentSpan, TableShares};
 use crate::formats::hbz::codec::encode::Steps;
@@ -65,7 +65,7 @@ pub struct FakeLane {
     tallies: Vec<TallyByDevice>,
     segments: Vec<CodedSegment>,
     wrong: bool,
-    /// Whether the last block was expanded, if that was wanted.
+    /// Whether the last block was expanded.
     expands: bool,
     calls: usize,
     fault: Option<(usize, Fault)>,
@@ -159,14 +159,16 @@ impl DeviceLane for FakeLane {
         Ok(SortedThirds { bits: &self.keys, bytes: &self.columns, entries: &self.origins })
     }
 
-    fn code(&mut self, lengths: &[u32], timeout: Duration) -> Result<CodedBatch<'_>> {
+    fn code(&mut self, lengths: &[u32], prove: bool, timeout: Duration) -> Result<CodedBatch<'_>> {
         let wrong = self.begin(timeout)?;
         // The previous call had number `calls - 1`, which is also the number of the block that is verified.
         let one = matches!(self.fault, Some((call, Fault::OneBit)) if call + 1 == self.calls);
         let one = one.then_some(self.calls % lengths.len());
         let (mut symbols, mut tables) = (MtfSymbols::default(), HuffmanTables::default());
         let mut bwt = ForwardBwt::new(Arc::default());
-        for (number, mut block) in self.blocks(lengths).into_iter().enumerate() {
+        let mut decoder = Decoder::new();
+        for (number, text) in self.blocks(lengths).into_iter().enumerate() {
+            let mut block = text.clone();
             let column = bwt.transform(&mut block);
             symbols.encode(column.bytes);
             tables.choose(&symbols);
@@ -180,6 +182,7 @@ impl DeviceLane for FakeLane {
                 ..CodedByDevice::default()
             };
             coded.lengths[..table_lengths.len()].copy_from_slice(table_lengths);
+            coded.lengths.iter_mut().for_each(|table| table[symbols.alphabet..].fill(0));
             for (byte, _) in symbols.used.iter().enumerate().filter(|(_, used)| **used) {
                 coded.used[byte / 32] |= 1 << (byte % 32);
             }
@@ -191,6 +194,17 @@ impl DeviceLane for FakeLane {
                 codes[middle] ^= 1;
             }
             codes.resize(codes.len().next_multiple_of(4), 0);
+            let header = Bz2BlockHeader {
+                origin: coded.origin,
+                used: (0..=255).filter(|&byte| symbols.used[usize::from(byte)]).collect(),
+                lengths: coded.lengths,
+                tables: table_lengths.len(),
+                selectors: selectors.to_vec(),
+                ..Bz2BlockHeader::default()
+            };
+            if prove && decoder.coded_text(header, &codes, 0, bits).is_some_and(|found| found == (text.clone(), bits)) {
+                coded.proof = proof_of(&text, &coded, &[&codes[..], selectors].concat());
+            }
             self.columns.extend_from_slice(&codes);
             self.columns.extend_from_slice(selectors);
             self.columns.resize(self.columns.len().next_multiple_of(4), 0);
@@ -207,13 +221,7 @@ impl DeviceLane for FakeLane {
         Ok(SortedSuffixes { columns: &self.columns, origins: &self.origins, entries: &self.keys })
     }
 
-    fn decode(
-        &mut self,
-        blocks: &[BlockForDevice],
-        bytes: usize,
-        expand: bool,
-        timeout: Duration,
-    ) -> Result<DecodedBatch<'_>> {
+    fn decode(&mut self, blocks: &[BlockForDevice], bytes: usize, timeout: Duration) -> Result<DecodedBatch<'_>> {
         let wrong = self.begin(timeout)?;
         let input = &self.texts[..bytes];
         let mut decoder = Decoder::new();
@@ -236,17 +244,13 @@ impl DeviceLane for FakeLane {
                     // A device does not expand every block.
                     self.expands = !self.expands;
                     let whole = decode_text(std::iter::once(&text[..]), text.len()).ok().filter(|_| self.expands);
-                    let (output, expanded, cut) = match whole {
-                        Some((Text::Plain(whole), _)) if expand => {
-                            let mut usual = Vec::new();
-                            encode(&whole, &mut usual);
-                            (whole, 1, u32::from(usual != text))
-                        }
-                        _ => (text, 0, 0),
+                    let (output, expanded) = match whole {
+                        Some((Text::Plain(whole), _)) => (whole, 1),
+                        _ => (text, 0),
                     };
                     self.columns.extend_from_slice(&output);
                     let (end_bit, length) = (end_bit as u32, output.len() as u32);
-                    DecodedByDevice { odd: 0, end_bit, rows, at, length, expanded, cut }
+                    DecodedByDevice { odd: 0, end_bit, rows, at, length, expanded }
                 }
             });
         }

@@ -114,7 +114,7 @@ impl Batched for Large {
                 0 => block.text(Cow::Borrowed(codes)).map_err(|_| Doubt::Suspect),
                 _ => Err(Doubt::Odd),
             };
-            jobs.complete(number, text, |task, core| Some(task.run(core)))?;
+            jobs.complete(number, text, |task, core| task.run(core))?;
         }
         Ok(())
     }

@@ -9,7 +9,6 @@
 //! | `Suffixes` | `suffixes` | sorts them | a core codes |
 //! | `HybridLarge` | `thirds` | sorts two lists of them | a core merges and codes |
 //! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread checks and answers |
-//! | `Verify` | `checks` | decodes what a lane has coded | the lane's thread compares the texts |
 //! | `DecodeLarge` | `large` | decodes blocks of `.hbz` streams | the lane's thread replaces codes, checks, answers |
 //!
 //! A lane (`batches`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep
@@ -27,7 +26,7 @@
 //! that it retires, or immediately if its context is lost. Cores do its blocks.
 
 use crate::formats::bzip2::header::MAX_ENCODER_BLOCK;
-use crate::formats::bzip2::stream::tasks::{DECODE, ENCODE, VERIFY};
+use crate::formats::bzip2::stream::tasks::{DECODE, ENCODE};
 use crate::formats::hbz::header::LargeBlocks;
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, ENCODE_LARGE};
 use batches::station;
@@ -41,9 +40,6 @@ use std::time::Duration;
 
 mod batches;
 mod blocks;
-mod checks;
-#[cfg(test)]
-mod checks_tests;
 mod codes;
 #[cfg(test)]
 mod coding_cases;
@@ -58,6 +54,8 @@ mod offload;
 mod payload;
 #[cfg(test)]
 mod pool_tests;
+#[cfg(test)]
+mod proof_tests;
 mod same;
 mod spans;
 #[cfg(test)]
@@ -87,9 +85,6 @@ const MAX_CODED: usize = 1 << 20;
 /// The number of rows that a lane for `.hbz` has for each block. Only their total counts: 32 million, or 40 MB of
 /// source code, in 1,000 chains. A longer block makes its lane longer.
 const LARGE_ROWS: usize = 1 << 19;
-
-/// The number of lanes of a device that verify while others code.
-const VERIFYING_LANES: usize = 8;
 
 /// The number of threads for each device, and one more, that read and cut one long file. One thread handles 3.6 GB/s if
 /// it is alone, and 1.4 next to the lanes of two H200s: with three for each of these 97 GB took 9.92 s, with four 9.77.
@@ -125,7 +120,7 @@ pub struct Lanes {
     at_once: bool,
     /// How the work is divided between devices and cores.
     offload: Offload,
-    /// Whether each block that the lanes code is verified afterwards.
+    /// Whether the lanes prove the blocks that they code.
     verified: bool,
 }
 
@@ -179,10 +174,11 @@ impl Lanes {
         Lanes { lanes, blocks, max_length, offload: Offload::DecodeLarge, ..Lanes::default() }
     }
 
-    /// Lanes that verify what other lanes code ([`Verify`](crate::Verify)), of 32 blocks each (0.33 GB of device
-    /// memory).
-    pub fn for_verifying() -> Self {
-        Lanes { lanes: VERIFYING_LANES, offload: Offload::Verify, ..Lanes::for_decoding() }
+    /// The lanes prove that each `.bz2` block which they code is right, for [`Verify`](crate::Verify): without this,
+    /// cores decode these blocks.
+    pub fn verified(mut self) -> Self {
+        self.verified = true;
+        self
     }
 
     /// Only these devices: their numbers, names such as `GPU-4f0b` or PCI addresses, with commas between them.
@@ -238,8 +234,7 @@ impl Lanes {
             let (own, choice, shared) = (self.clone(), choice.clone(), Arc::clone(&shared));
             group = group.member(move || {
                 let (backend, device) = choice.device(number)?;
-                let kind = if own.offload == Offload::Verify { "check" } else { "lane" };
-                let name = format!("gpu {} {kind} {lane}", device.number);
+                let name = format!("gpu {} lane {lane}", device.number);
                 own.open(backend, device, name, &shared)
             });
         }
@@ -265,12 +260,12 @@ impl Lanes {
         match self.offload {
             Offload::Bwt => station(name, blocks, open, columns::Columns::default()),
             Offload::Hybrid => station(name, blocks, open, thirds::Thirds::default()),
-            Offload::Resident => station(name, blocks, open, codes::Codes::sampling(!self.verified)),
+            Offload::Resident if self.verified => station(name, blocks, open, codes::Codes::<true>::default()),
+            Offload::Resident => station(name, blocks, open, codes::Codes::<false>::default()),
             Offload::Suffixes => station(name, blocks, open, suffixes::Suffixes::default()),
             Offload::HybridLarge => station(name, blocks, open, thirds::LargeThirds::default()),
             Offload::CodeLarge => station(name, blocks, open, large_codes::LargeCodes::counting(&shared.batches)),
             Offload::Decode => station(name, blocks, open, spans::Spans::default()),
-            Offload::Verify => station(name, blocks, open, checks::Checks::default()),
             Offload::DecodeLarge => {
                 let most = || self.growth.unwrap_or_else(|| memory_of_machine() / 8);
                 let growth = shared.growth.get_or_init(|| Arc::new(Growth::new(most())));
@@ -325,9 +320,6 @@ fn kind(offload: Offload) -> Kind {
         Offload::DecodeLarge => {
             Kind { accepts: &[DECODE_LARGE], held: 17, rate: 0.5e9, start: 400, end: 200, ..DECODING }
         }
-        // A lane holds the texts and the coded blocks of two batches. A lane that codes has made the context, and what
-        // is verified is coded as well.
-        Offload::Verify => Kind { accepts: &[VERIFY], start: 100, end: 0, readers: READERS, ..DECODING },
     }
 }
 
@@ -363,12 +355,6 @@ impl Lanes {
     /// Another division of the work.
     pub fn offload(mut self, offload: Offload) -> Self {
         self.offload = offload;
-        self
-    }
-
-    /// Lanes whose blocks are all verified: they decode none themselves.
-    pub fn verified(mut self) -> Self {
-        self.verified = true;
         self
     }
 

@@ -28,9 +28,6 @@ pub enum Offload {
     /// The same for `.hbz` streams: the lane's thread reads the payloads up to their segments, the device decodes
     /// blocks up to their codes, and the thread replaces the codes by text and checks it.
     DecodeLarge,
-    /// Verifies blocks that a lane has coded: as [`Decode`](Self::Decode), but the lane's thread compares the
-    /// run-length-coded text with that of the original.
-    Verify,
 }
 
 impl Offload {
@@ -42,7 +39,7 @@ impl Offload {
             Offload::Resident => Pipeline::Resident,
             Offload::Suffixes => Pipeline::Suffixes,
             Offload::CodeLarge => Pipeline::CodeLarge,
-            Offload::Decode | Offload::Verify => Pipeline::Decode,
+            Offload::Decode => Pipeline::Decode,
             Offload::DecodeLarge => Pipeline::DecodeLarge,
         }
     }

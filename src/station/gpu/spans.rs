@@ -64,13 +64,13 @@ impl Batched for Spans {
     }
 
     fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<DecodedBatch<'a>, DeviceError> {
-        decode(lane, &batch.inputs, batch.filled, true)
+        decode(lane, &batch.inputs, batch.filled)
     }
 
     fn answer(&mut self, batch: Batch<Self>, decoded: DecodedBatch<'_>, jobs: &mut Jobs<'_, DecodeBlock>) -> Answered {
         for (number, (entry, found)) in batch.kept.iter().zip(decoded.blocks).enumerate() {
             let find = |span: &DecodeBlock| finish(entry, found, decoded.output, span);
-            jobs.complete(number, find, |span, core| Some(span.run(core)))?;
+            jobs.complete(number, find, |span, core| span.run(core))?;
         }
         Ok(())
     }
@@ -78,7 +78,7 @@ impl Batched for Spans {
 
 /// Writes a block into the input of a lane, whose first `filled` bytes are in use. The block's header has been read,
 /// and its codes are these bits of `data`. Keeps the bit of `data` that the device counts as bit 0.
-pub(super) fn put_codes(
+fn put_codes(
     header: &Bz2BlockHeader,
     data: &[u8],
     codes: Range<u64>,
@@ -116,14 +116,13 @@ pub(super) fn put_codes(
 }
 
 /// Has the device decode blocks, which are returned in the same order.
-pub(super) fn decode<'a>(
+fn decode<'a>(
     lane: &'a mut dyn DeviceLane,
     blocks: &[BlockForDevice],
     bytes: usize,
-    expand: bool,
 ) -> Result<DecodedBatch<'a>, DeviceError> {
     let rows: Vec<u32> = blocks.iter().map(|block| block.limit).collect();
-    let decoded = lane.decode(blocks, bytes, expand, timeout(&rows))?;
+    let decoded = lane.decode(blocks, bytes, timeout(&rows))?;
     if decoded.blocks.len() == blocks.len() { Ok(decoded) } else { Err(too_little()) }
 }
 
@@ -169,13 +168,13 @@ fn may_make(rows: u32, text: &[u8]) -> bool {
 }
 
 /// The run-length-coded text of a block that is not odd, if that is its output.
-pub(super) fn coded_text_of<'a>(found: &DecodedByDevice, output: &'a [u8]) -> Option<&'a [u8]> {
+fn coded_text_of<'a>(found: &DecodedByDevice, output: &'a [u8]) -> Option<&'a [u8]> {
     let coded = output_of(found, output).filter(|_| found.expanded == 0);
     coded.filter(|coded| coded.len() == found.rows as usize && coded.len() <= MAX_BLOCK)
 }
 
 /// The output for a block, if it is there.
-pub(super) fn output_of<'a>(found: &DecodedByDevice, output: &'a [u8]) -> Option<&'a [u8]> {
+fn output_of<'a>(found: &DecodedByDevice, output: &'a [u8]) -> Option<&'a [u8]> {
     let at = found.at as usize;
     at.checked_add(found.length as usize).and_then(|end| output.get(at..end))
 }

@@ -100,7 +100,7 @@ fn a_block_that_seems_too_long() {
 fn answers_that_cannot_be() {
     fn nonsense() -> DecodedByDevice {
         let most = u32::MAX;
-        DecodedByDevice { odd: 1, end_bit: most, rows: most, at: most, length: most, expanded: most, cut: most }
+        DecodedByDevice { odd: 1, end_bit: most, rows: most, at: most, length: most, expanded: most }
     }
     let usual = span(&[&(shape("words").make)(5000)[..], &[b'x'; 30]].concat(), 5, 9);
     let three = [usual.clone(), usual.clone(), usual];

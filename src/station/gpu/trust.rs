@@ -4,7 +4,8 @@
 //! origin's row must end in the block's last byte. A device that fails such a check computes wrong results, and gets no
 //! more work. Its earlier blocks have passed the same check. For coded blocks see `codes`.
 
-use hybz_gpu::DeviceError;
+use hybz_gpu::abi::{HYBZ_PROOF_CODES, HYBZ_PROOF_HEAD, HYBZ_PROOF_WEIGHT};
+use hybz_gpu::{CodedByDevice, DeviceError};
 
 /// The device returned fewer bytes than required.
 pub(super) fn too_little() -> DeviceError {
@@ -34,4 +35,31 @@ pub(super) fn power_sums(bytes: &[u8]) -> [u64; 2] {
             piece.iter().map(|&byte| i32::from(i16::from(byte)) * i32::from(i16::from(byte))).sum::<i32>() as u64;
     }
     [sum, squares]
+}
+
+/// The sum of words, from number `from` on, each times an odd number that depends on its own (`hybz_coded` in
+/// `cuda/hybz.h`). Any single wrong bit changes it.
+fn sum_of_words(bytes: &[u8], from: usize) -> u64 {
+    const WEIGHT: u32 = HYBZ_PROOF_WEIGHT as u32;
+    let (words, rest) = bytes.as_chunks();
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    let product = |word, weight: u32| u64::from(u32::from_le_bytes(word)) * u64::from(weight);
+    let (mut sum, mut weight) = (0u64, WEIGHT.wrapping_mul(2 * from as u32 + 1));
+    // A plain loop, for the compiler to make vectors of (0.05 ns a byte; a chain of iterators: 0.25).
+    for &word in words {
+        sum = sum.wrapping_add(product(word, weight));
+        weight = weight.wrapping_add(WEIGHT.wrapping_mul(2));
+    }
+    sum.wrapping_add(product(last, weight))
+}
+
+/// The sum that proves a block: of its run-length-coded text, what the device tells of it, and its codes and selectors.
+pub(super) fn proof_of(text: &[u8], block: &CodedByDevice, codes: &[u8]) -> u64 {
+    let CodedByDevice { origin, symbols, tables, bits, at, used, lengths, .. } = block;
+    let words = [origin, symbols, tables, bits, at].into_iter().chain(used);
+    let mut head: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
+    head.extend(lengths.as_flattened());
+    let parts = [(text, 0), (&head, HYBZ_PROOF_HEAD), (codes, HYBZ_PROOF_CODES)];
+    parts.into_iter().fold(0, |sum, (bytes, from)| sum.wrapping_add(sum_of_words(bytes, from)))
 }

@@ -19,8 +19,6 @@ use hybz_queue::{Checked, Class, Core, Task};
 pub const ENCODE: Class = Class::new("encode .bz2", 1e9);
 /// Blocks to be decoded. Their rate is high for the same reason.
 pub const DECODE: Class = Class::new("decode .bz2", 1e9);
-/// Blocks to be verified, coded by an accelerator.
-pub const VERIFY: Class = Class::new("verify .bz2", 1e9).of_begun_work();
 
 /// Encode a block from its text.
 #[derive(Clone, Debug)]
@@ -84,10 +82,6 @@ impl Checked for EncodeBlock {
             Proof::ButOrigin if encoder(core).encode(&self.text) == *block => Ok(()),
             Proof::ButOrigin => Err(Mismatch::Part("origin")),
         }
-    }
-
-    fn check_class(&self) -> Option<(Class, u64)> {
-        Some((VERIFY, self.text.len()))
     }
 
     fn is_same(a: &CodedBlock, b: &CodedBlock) -> bool {
