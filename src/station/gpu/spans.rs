@@ -26,7 +26,6 @@ use crate::formats::bzip2::header::{END_MAGIC, MAX_BLOCK};
 use crate::formats::bzip2::stream::tasks::DecodeBlock;
 use hybz_gpu::{BlockForDevice, DecodedBatch, DecodedByDevice, DeviceError, DeviceLane};
 use hybz_queue::Task;
-use std::ops::Range;
 
 /// The number of bytes that the device may read past a block's bits.
 const PADDING: usize = 8;
@@ -58,13 +57,42 @@ impl Batched for Spans {
         let mut bits = SliceBits::new(&span.data, span.start, span.end);
         // The level is unknown: the joiner compares the block's length with it.
         self.0.read(&mut bits, MAX_BLOCK as u32).map_err(|_| Unplaced::Never)?;
+        let header = &self.0;
+        if header.randomised {
+            return Err(Unplaced::Never);
+        }
         let codes = bits.position()..span.end.min(span.data.len() as u64 * 8);
-        let Placed { kept: at, input, bytes } = put_codes(&self.0, &span.data, codes, lane.input(), batch.filled)?;
-        Ok(Placed { kept: PreparedSpan { crc: self.0.crc, at }, input, bytes })
+        let (room, filled, from) = (lane.input(), batch.filled, (codes.start / 8) as usize);
+        let coded = &span.data[from..codes.end.div_ceil(8) as usize];
+        let selectors_at = filled + coded.len().next_multiple_of(4) + PADDING;
+        let bytes = selectors_at + header.selectors.len().next_multiple_of(4) - filled;
+        if bytes > room.len() - filled {
+            return Err(Unplaced::NotNow);
+        }
+        room[filled..filled + coded.len()].copy_from_slice(coded);
+        room[filled + coded.len()..selectors_at].fill(0);
+        room[selectors_at..selectors_at + header.selectors.len()].copy_from_slice(&header.selectors);
+        let mut input = BlockForDevice {
+            at: filled as u32,
+            first_bit: (codes.start % 8) as u32,
+            end_bit: (codes.end - from as u64 * 8) as u32,
+            selectors_at: selectors_at as u32,
+            selectors: header.selectors.len() as u32,
+            origin: header.origin,
+            limit: MAX_BLOCK as u32,
+            symbols: header.alphabet() as u32,
+            tables: header.tables as u32,
+            used: [0; 256],
+            lengths: header.lengths,
+        };
+        input.used[..header.used.len()].copy_from_slice(&header.used);
+        Ok(Placed { kept: PreparedSpan { crc: header.crc, at: from as u64 * 8 }, input, bytes })
     }
 
     fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<DecodedBatch<'a>, DeviceError> {
-        decode(lane, &batch.inputs, batch.filled)
+        let rows: Vec<u32> = batch.inputs.iter().map(|block| block.limit).collect();
+        let decoded = lane.decode(&batch.inputs, batch.filled, timeout(&rows))?;
+        if decoded.blocks.len() == batch.inputs.len() { Ok(decoded) } else { Err(too_little()) }
     }
 
     fn answer(&mut self, batch: Batch<Self>, decoded: DecodedBatch<'_>, jobs: &mut Jobs<'_, DecodeBlock>) -> Answered {
@@ -74,56 +102,6 @@ impl Batched for Spans {
         }
         Ok(())
     }
-}
-
-/// Writes a block into the input of a lane, whose first `filled` bytes are in use. The block's header has been read,
-/// and its codes are these bits of `data`. Keeps the bit of `data` that the device counts as bit 0.
-fn put_codes(
-    header: &Bz2BlockHeader,
-    data: &[u8],
-    codes: Range<u64>,
-    room: &mut [u8],
-    filled: usize,
-) -> Put<u64, BlockForDevice> {
-    if header.randomised {
-        return Err(Unplaced::Never);
-    }
-    let from = (codes.start / 8) as usize;
-    let coded = &data[from..codes.end.div_ceil(8) as usize];
-    let selectors_at = filled + coded.len().next_multiple_of(4) + PADDING;
-    let bytes = selectors_at + header.selectors.len().next_multiple_of(4) - filled;
-    if bytes > room.len() - filled {
-        return Err(Unplaced::NotNow);
-    }
-    room[filled..filled + coded.len()].copy_from_slice(coded);
-    room[filled + coded.len()..selectors_at].fill(0);
-    room[selectors_at..selectors_at + header.selectors.len()].copy_from_slice(&header.selectors);
-    let mut input = BlockForDevice {
-        at: filled as u32,
-        first_bit: (codes.start % 8) as u32,
-        end_bit: (codes.end - from as u64 * 8) as u32,
-        selectors_at: selectors_at as u32,
-        selectors: header.selectors.len() as u32,
-        origin: header.origin,
-        limit: MAX_BLOCK as u32,
-        symbols: header.alphabet() as u32,
-        tables: header.tables as u32,
-        used: [0; 256],
-        lengths: header.lengths,
-    };
-    input.used[..header.used.len()].copy_from_slice(&header.used);
-    Ok(Placed { kept: from as u64 * 8, input, bytes })
-}
-
-/// Has the device decode blocks, which are returned in the same order.
-fn decode<'a>(
-    lane: &'a mut dyn DeviceLane,
-    blocks: &[BlockForDevice],
-    bytes: usize,
-) -> Result<DecodedBatch<'a>, DeviceError> {
-    let rows: Vec<u32> = blocks.iter().map(|block| block.limit).collect();
-    let decoded = lane.decode(blocks, bytes, timeout(&rows))?;
-    if decoded.blocks.len() == blocks.len() { Ok(decoded) } else { Err(too_little()) }
 }
 
 /// Expands, unless the device has, and checks what it has decoded.
