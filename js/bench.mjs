@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { decompress } from 'hybz/decompress';
+import { createDecoder, decompress } from 'hybz/decompress';
 
 const [file, rounds = '5', folder = '.'] = process.argv.slice(2);
 const require = createRequire(resolve(folder, 'x.js'));
@@ -59,10 +59,27 @@ for (const [name, { times }] of Object.entries(runs)) {
   console.log(`${name.padEnd(22)} ${speed} MB/s  ${(time / best).toFixed(2)}`);
 }
 
-// Wall time: two running workers, against one thread. Without --expose-gc some rounds pay for others' garbage.
+// Wall time of two running workers, against one thread with a decoder that exists already: in one call, and by pieces,
+// which are not joined. Without --expose-gc some rounds pay for others' garbage.
 const many = await import('hybz/workers');
-const ways = [decompress, (bytes) => many.decompress(bytes, { workers: 2 })];
-const walls = [[], []];
+const decoder = createDecoder();
+function* alone(bytes) {
+  decoder.begin();
+  yield* decoder.push(bytes);
+  yield* decoder.finish();
+}
+const all = async (pieces) => {
+  let length = 0;
+  for await (const piece of pieces) length += piece.length;
+  return length === text.length ? text : Buffer.alloc(0);
+};
+const ways = [
+  decompress,
+  (bytes) => many.decompress(bytes, { workers: 2 }),
+  (bytes) => all(alone(bytes)),
+  (bytes) => all(many.decompressIterable([bytes], { workers: 2 })),
+];
+const walls = ways.map(() => []);
 for (let round = 0; round < Number(rounds); round++) {
   for (const [way, run] of ways.entries()) {
     globalThis.gc?.();
@@ -72,4 +89,7 @@ for (let round = 0; round < Number(rounds); round++) {
     if (!text.equals(made)) throw new Error('another text');
   }
 }
-console.log(`two workers: ${(median(walls[0]) / median(walls[1])).toFixed(2)} times as fast as one thread`);
+const [one, two, onePieces, twoPieces] = walls.map(median);
+const ms = (time) => time.toFixed(0);
+console.log(`one call: one thread ${ms(one)} ms, two workers ${ms(two)}, ${(one / two).toFixed(2)} times as fast`);
+console.log(`pieces: ${ms(onePieces)} ms, ${ms(twoPieces)}, ${(onePieces / twoPieces).toFixed(2)} times as fast`);
