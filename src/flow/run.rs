@@ -20,6 +20,10 @@ use std::thread;
 /// boxes, which saves 1.3 MB.
 const MAX_INPUTS: usize = 4096;
 
+/// The same for each core, if there are no accelerators, which take hundreds of blocks at once. Without this bound, a
+/// call for 2,000 files of 10 kB took 1.02 of the time on two cores: it touched 8 MB more.
+const INPUTS_PER_CORE: usize = 256;
+
 /// An input that the manager has begun, for the writer.
 struct Begun<M> {
     meta: M,
@@ -32,7 +36,8 @@ struct Begun<M> {
 /// Runs all inputs through the pool. Returns when every output has been taken; after the first `Break` returns
 /// immediately, without waiting for a manager that may still be reading.
 pub fn run<I: Inputs, O: Outputs<Meta = I::Meta>>(pool: &Pool, inputs: I, outputs: &mut O) {
-    let (begun, taken) = bounded(MAX_INPUTS);
+    let most = if pool.has_accelerators() { MAX_INPUTS } else { INPUTS_PER_CORE * pool.cores().max(1) };
+    let (begun, taken) = bounded(most.min(MAX_INPUTS));
     // The thread takes the inputs out of this cell; if it cannot be started they are still in it.
     let inputs = Arc::new(Mutex::new(Some(inputs)));
     let manager = {
