@@ -1,8 +1,8 @@
 // coding.cuh: the shared declarations of the resident pipeline's steps after the sort: sizes, arrays, and the mapping
 // to blocks.
 //
-// The symbols of a block are numbered in groups of kGroup; the last group is padded with kNoSymbol, which has cost 0
-// and no bits, so that no step needs to handle a short group.
+// The symbols of a block form groups of kGroup; the last one is padded with kNoSymbol, which has cost 0 and no bits, so
+// that no step needs to handle a short group.
 #pragma once
 #include "device.cuh"
 #include "hybz.h"

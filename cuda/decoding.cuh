@@ -92,7 +92,7 @@ cudaError_t prove_columns(const Decoding &decoding, const Coding &coding, const 
 // The output has room for `room` bytes.
 cudaError_t expand_runs(const Decoding &decoding, uint32_t room, cudaStream_t stream);
 
-// Have the driver load the kernels of each step (lane.cu says why).
+// Have the driver load the kernels of each step (lane_memory.cu says why).
 cudaError_t load_symbols();
 cudaError_t load_columns();
 cudaError_t load_walk();

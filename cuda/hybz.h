@@ -410,8 +410,8 @@ int hybz_lane_destroy(struct hybz_lane *lane);
 int hybz_device_use(int device);
 
 /* Zeroed host memory for hybz_pinned_alloc, or null. The driver allocates pinned memory page by page and for one
- * thread at a time, which takes half a second for eight lanes. Each lane's thread therefore touches its own memory, in
- * huge pages, while one of them creates the context, and the driver only pins it. */
+ * thread at a time, which takes half a second for eight lanes. So each lane's thread touches its own memory, in huge
+ * pages, while one thread creates the context; the driver then only has to pin that memory. */
 void *hybz_touched_alloc(size_t bytes);
 void hybz_touched_free(void *touched, size_t bytes);
 

@@ -67,7 +67,7 @@ struct DecodingStrips {
     uint32_t pixel, row;            // hybz_lane_differences
 };
 
-// Device memory of a lane; lay_out in lane.cu has the size of each array.
+// Device memory of a lane; lay_out in lane_memory.cu has the size of each array.
 struct Arena {
     uint8_t *text, *column;
     uint32_t *table, *base, *text_base, *third_base, *turn, *bit_base, *origin;

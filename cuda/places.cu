@@ -1,8 +1,8 @@
 // places.cu: symbols of `.hbz` blocks to the last column: move-to-front ranks, and runs.
 //
-//   1 places    one warp a segment: from a list that holds 0, 1, 2, ... (ranks.cuh); runs never leave a segment, so it
-//               is known where its rows are, and they are written directly, as places in the segment's first list
-//   2 lists     one CTA a block: composes the permutations: the first list of every segment
+//   1 places    one warp a segment: writes each row as a place in the segment's first list, which is not known yet,
+//               from a list that holds 0, 1, 2, ... (ranks.cuh); no run leaves a segment, so its rows are known
+//   2 lists     one CTA a block: composes the permutations into the first list of every segment
 //
 // entries.cu converts the places to codes when it reads them. On an H200, a batch of 23 blocks of source code takes 7
 // ms, while 1 was expected; a segment could be divided further, as ranks.cu divides blocks.

@@ -137,7 +137,7 @@ pub use hybz_queue::{Pool, PoolBuilder, StationReport, Summary};
 pub use read_at::ReadAt;
 pub use settings::Settings;
 pub use station::gpu::Lanes;
-pub use stream::submit::Verify;
+pub use stream::coded::Verify;
 pub use summary::{BlockInfo, StreamInfo, StreamSummary};
 
 use flow::one_stream::Driver;

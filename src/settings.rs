@@ -4,8 +4,8 @@ use crate::encoding::Encoding;
 use crate::format::Formats;
 use crate::formats::bzip2::header::Level;
 use crate::formats::bzip2::stream::Streams;
+use crate::stream::coded::Verify;
 use crate::stream::piece::Extent;
-use crate::stream::submit::Verify;
 use hybz_queue::Pool;
 use std::fmt;
 

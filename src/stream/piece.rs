@@ -9,7 +9,7 @@ use crate::crc;
 use crate::error::Error;
 use crate::format::Formats;
 use crate::read_at::ReadAt;
-use crate::stream::submit::Verify;
+use crate::stream::coded::Verify;
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, unbounded};
 use hybz_queue::{Client, Permit, Pool};

@@ -76,7 +76,7 @@ fn payload(rng: &mut Rng) -> Bits {
             bits.extend(&block(rng).bits());
             bits.push(END_MAGIC, 48);
         }
-        // A block whose data contain a block, for the data of another block.
+        // A carrier with a payload of its own, to be carried by another block.
         _ => bits.extend(&carrier(rng, 0).map_or_else(|| block(rng).bits(), |carrier| carrier.bits())),
     }
     bits

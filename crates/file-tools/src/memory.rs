@@ -1,7 +1,8 @@
 //! Memory: the freed memory that malloc keeps, and the end of the process when there is no memory left.
 //!
-//! A failed allocation would abort the process, with a core file and without a message. Instead, the process ends as
-//! after any error of its environment: unnamed files vanish, named temporary files are removed, and the sources stay.
+//! A failed allocation would abort the process, with a core file and without a message that helps the user. Instead,
+//! the process ends as after any error of its environment: unnamed files vanish, named temporary files are removed, and
+//! the sources stay.
 
 use super::huge_pages::Slots;
 use super::process::exit_now;

@@ -1,4 +1,5 @@
-//! The command line, in two steps: clap reads what was typed ([`flags`]), then [`Plan`] says what the program needs.
+//! The command line, in two main steps: clap reads what was typed ([`flags`]), then [`Plan`] says what the program
+//! needs.
 //!
 //! Two steps come before clap: reading the flags of environment variables, and splitting at `--`. One step comes after
 //! it: bzip2's message for a bad flag. Calls as simple as `hybz -dc FILE` need no clap ([`plain`]).

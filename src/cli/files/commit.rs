@@ -29,7 +29,7 @@ pub struct Finished {
     pub index: Option<OutputFile>,
     /// The source, if it is to be removed.
     pub source: Option<SourceFile>,
-    /// Whether the data must be on the disk before the result gets its name, and the name before the source goes.
+    /// Whether to sync the data before the result gets its name, and the directory before the source is removed.
     pub sync: bool,
     pub reread: Option<Reread>,
     pub replace: bool,

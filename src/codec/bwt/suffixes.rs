@@ -22,8 +22,8 @@ pub fn sort(text: &[u8], suffixes: &mut [i32]) {
     sais::sort(text, suffixes, 256);
 }
 
-/// The same for a text of numbers below `distinct`. The rest of `suffixes` is used as memory, and the numbers may be
-/// changed.
+/// The same for a text of numbers below `distinct`. The rest of `suffixes` is scratch memory, and `numbers` may be
+/// overwritten.
 pub fn sort_numbers(numbers: &mut [i32], distinct: usize, suffixes: &mut [i32]) {
     #[cfg(feature = "libsais")]
     {
@@ -46,7 +46,7 @@ pub(super) fn find(part: &[i32], is_it: impl Fn(i32) -> bool) -> Option<usize> {
 
 /// Replaces `text` with its BWT, under an end mark that is less than all bytes; the row of the whole text, whose entry
 /// is the mark, is left out. Returns the rows of the suffixes whose positions are multiples of 2^`log`, not counting
-/// the mark's suffix. `suffixes` is memory: as long as the text, plus [`EXTRA`].
+/// the mark's suffix. `suffixes` is scratch memory: as long as the text, plus [`EXTRA`].
 pub fn last_column(text: &mut [u8], log: u8, suffixes: &mut [i32]) -> Vec<u32> {
     #[cfg(feature = "libsais")]
     {

@@ -183,7 +183,7 @@ fn join_all(singles: &[TableEntry], shortest: u32, most: u32, entries: &mut [Tab
 
 impl LookupTable {
     /// A table for `lengths`. Fills `entries`, one for each value of the next bits, with up to `most` codes. Rejects
-    /// over-subscribed codes. `singles` is memory.
+    /// over-subscribed codes. `singles` is scratch memory.
     fn new(
         lengths: &[u8],
         most: u32,

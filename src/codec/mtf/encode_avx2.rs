@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm_slli_si128, _mm_srli_si128,
 };
 
-/// A block is continued by ranks if more than one byte in `FAR` has a far rank.
+/// If more than one in `FAR` bytes has a far rank, the rest of the block is coded by ranks.
 const FAR: usize = 8;
 
 /// Whether this CPU supports the kernel.

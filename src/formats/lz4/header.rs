@@ -26,7 +26,7 @@ pub const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
 pub const SKIPPABLE_TAIL: [u8; 3] = [0x2a, 0x4d, 0x18];
 /// The maximum length of a frame's header: magic, flags, block size, length, dictionary, checksum.
 pub const MAX_HEADER_LEN: usize = 19;
-/// The maximum text of a legacy block.
+/// The maximum length of a legacy block's text.
 pub const LEGACY_BLOCK: u32 = 8 << 20;
 /// The maximum length of a legacy block: a larger number is not a length, but may be a magic.
 pub const LEGACY_BOUND: u32 = LEGACY_BLOCK + LEGACY_BLOCK / 255 + 16;

@@ -63,7 +63,7 @@ impl<'a> Around<'a> {
         Ok(around)
     }
 
-    /// Reads on up to this many bytes. Returns whether there were more than before.
+    /// Reads on until there are `len` bytes in all. Returns whether any were added.
     fn extend(&mut self, len: u64) -> Result<bool, Error> {
         let have = self.data.len();
         self.data.resize(len as usize, 0);

@@ -2,14 +2,14 @@
 //!
 //! | [`Offload`] | station | the device | remaining work |
 //! |---|---|---|---|
-//! | `Resident` | `codes` | sorts and codes | nothing: the lane's thread writes the heads of the blocks and answers |
+//! | `Resident` | `encode` | sorts and codes | nothing: the lane's thread writes the heads of the blocks and answers |
 //! | `Bwt` | `columns` | sorts | move-to-front and Huffman coding, forwarded to a core |
 //! | `Hybrid` | `thirds` | sorts two lists, as in Deshpande's thesis (2014) | a core merges them first |
-//! | `CodeLarge` | `large_codes` | sorts and codes the blocks of `.hbz` streams | the lane's thread prepares, answers |
+//! | `CodeLarge` | `encode_large` | sorts and codes blocks of `.hbz` streams | the lane's thread prepares, answers |
 //! | `Suffixes` | `suffixes` | sorts them | a core codes |
 //! | `HybridLarge` | `thirds` | sorts two lists of them | a core merges and codes |
-//! | `Decode` | `spans` | decodes blocks of `.bz2` streams | the lane's thread checks and answers |
-//! | `DecodeLarge` | `large` | decodes blocks of `.hbz` streams | the lane's thread replaces codes, checks, answers |
+//! | `Decode` | `decode` | decodes blocks of `.bz2` streams | the lane's thread checks and answers |
+//! | `DecodeLarge` | `decode_large` | decodes blocks of `.hbz` streams | its thread expands codes, checks, answers |
 //!
 //! A lane (`batches`) run-length-codes a batch of blocks (`blocks`) and has the device do its part. Several lanes keep
 //! a device busy: while some prepare, others sort. The device sorts 3 to 4 GB/s, and one core codes 0.1 to 0.2 GB/s of
@@ -30,9 +30,9 @@ use crate::formats::bzip2::stream::tasks::{DECODE, ENCODE};
 use crate::formats::hbz::header::LargeBlocks;
 use crate::formats::hbz::stream::tasks::{DECODE_LARGE, ENCODE_LARGE};
 use batches::station;
+use decode_large::Growth;
 use hybz_gpu::{self as gpu, Backend, Device, LaneSize, Open};
 use hybz_queue::{Accelerators, Class, Expected, PoolBuilder, Station, WorkerGroup, memory_of_machine};
-use large::Growth;
 use std::num::NonZero;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
@@ -40,14 +40,17 @@ use std::time::Duration;
 
 mod batches;
 mod blocks;
-mod codes;
 #[cfg(test)]
 mod coding_cases;
 mod columns;
+mod decode;
+mod decode_large;
+#[cfg(test)]
+mod decode_tests;
+mod encode;
+mod encode_large;
 #[cfg(test)]
 pub(crate) mod fake;
-mod large;
-mod large_codes;
 #[cfg(test)]
 mod large_tests;
 mod offload;
@@ -57,9 +60,6 @@ mod pool_tests;
 #[cfg(test)]
 mod proof_tests;
 mod same;
-mod spans;
-#[cfg(test)]
-mod spans_tests;
 mod suffixes;
 #[cfg(test)]
 mod tests;
@@ -260,16 +260,16 @@ impl Lanes {
         match self.offload {
             Offload::Bwt => station(name, blocks, open, columns::Columns::default()),
             Offload::Hybrid => station(name, blocks, open, thirds::Thirds::default()),
-            Offload::Resident if self.verified => station(name, blocks, open, codes::Codes::<true>::default()),
-            Offload::Resident => station(name, blocks, open, codes::Codes::<false>::default()),
+            Offload::Resident if self.verified => station(name, blocks, open, encode::Codes::<true>::default()),
+            Offload::Resident => station(name, blocks, open, encode::Codes::<false>::default()),
             Offload::Suffixes => station(name, blocks, open, suffixes::Suffixes::default()),
             Offload::HybridLarge => station(name, blocks, open, thirds::LargeThirds::default()),
-            Offload::CodeLarge => station(name, blocks, open, large_codes::LargeCodes::counting(&shared.batches)),
-            Offload::Decode => station(name, blocks, open, spans::Spans::default()),
+            Offload::CodeLarge => station(name, blocks, open, encode_large::LargeCodes::counting(&shared.batches)),
+            Offload::Decode => station(name, blocks, open, decode::Spans::default()),
             Offload::DecodeLarge => {
                 let most = || self.growth.unwrap_or_else(|| memory_of_machine() / 8);
                 let growth = shared.growth.get_or_init(|| Arc::new(Growth::new(most())));
-                station(name, blocks, open, large::Large::new(Arc::clone(growth)))
+                station(name, blocks, open, decode_large::Large::new(Arc::clone(growth)))
             }
         }
     }

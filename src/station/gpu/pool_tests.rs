@@ -98,7 +98,7 @@ fn lanes_of_any_block_size_can_be_made() {
             let (blocks, rows) = (lanes.blocks as u64, lanes.max_length as u64 + 1);
             assert!((1..=16).contains(&lanes.lanes) && (1..=gpu::MAX_BATCH).contains(&lanes.blocks), "{lanes:?}");
             assert!(lanes.max_length >= size as usize && lanes.max_length <= gpu::MAX_WIDE_BLOCK, "{lanes:?}");
-            // The condition of `fits` in cuda/lane.cu.
+            // The condition of `fits` in cuda/lane_memory.cu.
             assert!(blocks * rows < 1 << 31 && blocks * rows.next_power_of_two() <= 1 << 32, "{lanes:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Lanes;
 use super::blocks::BatchBlock;
-use super::codes::Codes;
+use super::encode::Codes;
 use super::trial_tests::{accepts, fake};
 use super::{Offload, Shared};
 use crate::block::{CodedBlock, Text};

@@ -1,7 +1,7 @@
 //! Compares lanes with the CPU codec: fake ones that fail in every way, and real ones if there are any.
 
+use super::decode_tests::{damaged_spans, spans};
 use super::large_tests::{LENS, blocks as large_blocks, damaged_blocks};
-use super::spans_tests::{damaged_spans, spans};
 use super::trial_tests::{FAKE_ROWS, LARGE, OFFLOADS, accepts, fake, fake_with, outcome};
 use super::*;
 use crate::block::Text;

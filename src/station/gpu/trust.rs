@@ -2,7 +2,7 @@
 //!
 //! A column must hold the same bytes as its block: the sums of the bytes and of their squares are compared, and the
 //! origin's row must end in the block's last byte. A device that fails such a check computes wrong results, and gets no
-//! more work. Its earlier blocks have passed the same check. For coded blocks see `codes`.
+//! more work. Its earlier blocks have passed the same check. For coded blocks see `encode`.
 
 use hybz_gpu::abi::{HYBZ_PROOF_CODES, HYBZ_PROOF_HEAD, HYBZ_PROOF_WEIGHT};
 use hybz_gpu::{CodedByDevice, DeviceError};

@@ -73,7 +73,7 @@ macro_rules! in_registers {
             }
         }
 
-        /// Moves the numbers below `pivot` to the front, and returns how many these are. `spare` is longer than
+        /// Moves the numbers below `pivot` to the front, and returns their number. `spare` is longer than
         /// `numbers` by at least [`LANES`].
         #[target_feature(enable = $features)]
         pub(super) fn partition(numbers: &mut [u64], spare: &mut [u64], pivot: u64) -> usize {
@@ -166,7 +166,7 @@ impl Kernel {
         self.sort(numbers, free, spare);
     }
 
-    /// Moves the numbers below `pivot` to the front, and returns how many these are. `spare` is longer than `numbers`
+    /// Moves the numbers below `pivot` to the front, and returns their number. `spare` is longer than `numbers`
     /// by at least [`SPARE`].
     #[inline]
     #[allow(unsafe_code)]

@@ -63,7 +63,7 @@ enum Expect {
 
 /// What a step has done.
 enum Step {
-    /// It went on to another item, or has made text.
+    /// It has passed an item, made text, or begun to walk through a block: call it again.
     On,
     /// It needs more input, or has come to the end.
     Stop,

@@ -3,8 +3,8 @@
 use crate::block::Text;
 use crate::error::Error;
 use crate::formats::hbz::header::{BlockHeader, HEADER_LEN, IndexEntry, StreamHeader, write_index};
+use crate::stream::coded::CodedTicket;
 use crate::stream::piece::{Join, Pieces, Step};
-use crate::stream::submit::CodedTicket;
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamSummary};
 
 /// A block that has been issued.

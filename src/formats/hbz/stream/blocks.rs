@@ -3,8 +3,8 @@
 use super::ENCODE_BYTES;
 use super::tasks::{ENCODE_LARGE, EncodeLarge};
 use crate::formats::hbz::header::{BlockHeader, StreamHeader};
+use crate::stream::coded::{CodedTicket, Verify, encode};
 use crate::stream::piece::{Cut, Input, Piece};
-use crate::stream::submit::{CodedTicket, Verify, encode};
 use hybz_queue::{Client, Pool};
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 
 use super::walk::Walker;
 use crate::formats::hbz::header::LargeBlocks;
+use crate::stream::coded::Verify;
 use crate::stream::piece::{Decoding, Ends, StreamEndDetector, connect};
-use crate::stream::submit::Verify;
 use hybz_queue::Pool;
 
 mod assemble;

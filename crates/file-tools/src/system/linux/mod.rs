@@ -144,7 +144,7 @@ pub fn file_in_memory() -> io::Result<File> {
     Ok(memfd_create("hybz", MemfdFlags::CLOEXEC)?.into())
 }
 
-/// Whether another file system is mounted at this name.
+/// Whether something is mounted at this name: another file system, or a bind mount.
 pub fn is_mount_point(directory: BorrowedFd<'_>, name: &OsStr) -> bool {
     let found = statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))

@@ -5,8 +5,8 @@
 //! This file computes prices and tables from the device's counts (`hbz::codec::tally`), so a block has the same bytes
 //! as a core's.
 //!
-//! **Trust.** As in `codes`: all data except the segments must be valid, and one block of a device's first batch and of
-//! every [`SAMPLED`]th (rarer if blocks are long) is decoded and must have its text, of which a long block's first
+//! **Trust.** As in `encode`: all data except the segments must be valid, and one block of a device's first batch and
+//! of every [`SAMPLED`]th (rarer if blocks are long) is decoded and must have its text, of which a long block's first
 //! [`WALKED`] rows are compared. A device that computes wrong results is therefore noticed at its first batch; a single
 //! wrong bit can pass, and verification finds it ([`Verify::Devices`](crate::Verify)).
 //!

@@ -1,4 +1,4 @@
-// lane.cu: a lane's memory, which is allocated once.
+// lane_memory.cu: a lane's memory, which is allocated once.
 #include "coding.cuh"
 #include "lane.cuh"
 #include <algorithm>
