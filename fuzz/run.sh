@@ -18,11 +18,12 @@ seconds=${2:-30}
 if [ "${1:-}" = lz4_kernel ]; then
   mkdir -p target
   ../cuda/sim/emulate.sh target/emulated ../cuda/bench/*.cpp ../theses/funasaka/cuda/*.cpp -O1 -g -fsanitize=address
-  ends=$((SECONDS + seconds)) seed=0
+  ends=$((SECONDS + seconds)) seed=0 cases=$PWD/target/lz4-cases
   while [ $SECONDS -lt $ends ]; do
     seed=$((seed + 1))
-    (cd .. && HYBZ_SEED=$seed HYBZ_LZ4_CASES=fuzz/target/lz4-cases cargo test --quiet --lib lz4_cases >/dev/null)
-    target/emulated lz4 target/lz4-cases >target/emulated.log 2>&1 || { cat target/emulated.log; exit 1; }
+    HYBZ_SEED=$seed HYBZ_LZ4_CASES=$cases cargo test --quiet -p hybz-lz4-gpu --manifest-path ../Cargo.toml --lib \
+      lz4_cases >/dev/null
+    target/emulated lz4 "$cases" >target/emulated.log 2>&1 || { cat target/emulated.log; exit 1; }
   done
   echo "$seed seeds, the last one: $(tail -n 1 target/emulated.log)"
   exit
