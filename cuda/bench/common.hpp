@@ -226,7 +226,5 @@ int load_all(const char *path, uint32_t count, const std::string &folder);
 int load_lzw(const char *path, uint32_t size, uint32_t row, const std::string &folder);
 int time_bwt(const char *path, uint32_t blocks);
 int time_coding(const char *path, uint32_t blocks);
-int time_suffixes(const char *path, uint32_t length, uint32_t blocks);
-int time_thirds(const char *path, uint32_t length, uint32_t blocks);
 
 } // namespace hybz

@@ -31,10 +31,6 @@
 //     bench resident FILE [BLOCKS]
 //                                the same of hybz_lane_code, with proofs; the first 16 blocks against the reference
 //                                coding
-//     bench suffixes FILE LENGTH BLOCKS
-//                                the same of hybz_lane_suffixes, blocks of LENGTH bytes, without a check
-//     bench thirds FILE LENGTH BLOCKS
-//                                the same of hybz_lane_thirds
 //
 // cuda/sim/emulate.sh builds it for a CPU, where the checks of up to some thousand bytes take seconds.
 #include "common.hpp"
@@ -45,10 +41,8 @@ int main(int argc, char **argv) {
     const std::string what = argc > 1 ? argv[1] : "";
     const auto number = [&](int at, uint32_t otherwise) { return argc > at ? uint32_t(atoi(argv[at])) : otherwise; };
     if (what == "check") return check_bwt(number(2, ~0u));
-    if (what == "thirds" && argc > 4) return time_thirds(argv[2], number(3, 0), number(4, 0));
     if (what == "thirds") return check_thirds(number(2, ~0u));
     if (what == "code") return check_coding(number(2, ~0u));
-    if (what == "suffixes" && argc > 4) return time_suffixes(argv[2], number(3, 0), number(4, 0));
     if (what == "suffixes") return check_suffixes(number(2, ~0u));
     if (what == "decode") return check_decode(number(2, ~0u));
     if (what == "large" && argc > 2) return check_large(argv[2]);
@@ -68,7 +62,6 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode | lines | factor [LENGTH]\n"
                     "       bench large | coding | lz4 | lzw CASES\n"
                     "       bench time | resident FILE [BLOCKS]\n"
-                    "       bench suffixes | thirds FILE LENGTH BLOCKS\n"
                     "       bench lines FILE RANGES [FLAGS]\n"
                     "       bench all CASES\n"
                     "       bench all FILE STRIPS [FOLDER]\n"

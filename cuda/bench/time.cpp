@@ -15,7 +15,7 @@ constexpr const char *kSteps[] = {"upload",  "keys", "sort",   "group", "small r
 static_assert(sizeof kSteps / sizeof *kSteps == HYBZ_STEPS);
 
 // Runs a lane five times. Prints the steps of the run with the least device time, in picoseconds a byte.
-template <class Kind, class Run> int time_steps(Kind &lane, const char *path, Run run) {
+template <class Kind, class Run> void time_steps(Kind &lane, const char *path, Run run) {
     double least = 1e9, wall = 1e9;
     hybz_report best{};
     for (int repeat = 0; repeat < 5; repeat++) {
@@ -41,7 +41,6 @@ template <class Kind, class Run> int time_steps(Kind &lane, const char *path, Ru
                round.small / bytes, round.large / bytes, round.resolved / bytes, round.small_ms * ps,
                round.large_ms * ps, round.commit_ms * ps);
     }
-    return 0;
 }
 
 // Prints and returns whether any block is wrong.
@@ -124,33 +123,6 @@ int time_coding(const char *path, uint32_t count) {
         wrong += what != nullptr;
     }
     return print_wrong(wrong, "the first 16 compared, all proven");
-}
-
-namespace {
-
-// Fills a lane with the blocks of a file; returns their lengths.
-std::vector<uint32_t> fill_with(uint8_t *text, const char *path, uint32_t length, uint32_t count) {
-    const Text data = read_file<Text>(path, size_t(count) * length);
-    memcpy(text, data.data(), data.size());
-    std::vector<uint32_t> lengths;
-    for (size_t at = 0; at < data.size() && data.size() - at >= HYBZ_MIN_LENGTH; at += length)
-        lengths.push_back(uint32_t(std::min<size_t>(length, data.size() - at)));
-    return lengths;
-}
-
-} // namespace
-
-// `bench suffixes LENGTH` and `bench thirds LENGTH` check.
-int time_suffixes(const char *path, uint32_t length, uint32_t count) {
-    SuffixLane lane(count, length, 15);
-    const std::vector<uint32_t> lengths = fill_with(lane.text.memory, path, length, count);
-    return time_steps(lane, path, [&] { lane.run(lengths, 15); });
-}
-
-int time_thirds(const char *path, uint32_t length, uint32_t count) {
-    ThirdsLane lane(count, length, 15);
-    const std::vector<uint32_t> lengths = fill_with(lane.text.memory, path, length, count);
-    return time_steps(lane, path, [&] { lane.run(lengths, std::vector<uint32_t>(lengths.size()), 15); });
 }
 
 } // namespace hybz

@@ -93,7 +93,7 @@ pub struct Job<W: Work> {
 }
 
 // SAFETY: `output` is touched only by the thread that has set `state` to BEGUN, until it is DONE; then only by the
-// waiter. In the child of a fork nobody reads it: `wait` compares `forks`.
+// waiter. In the child of a fork no thread reads it: `wait` compares `forks`.
 unsafe impl<W: Work> Sync for Job<W> {}
 // SAFETY: the work and its output may be sent.
 unsafe impl<W: Work> Send for Job<W> {}

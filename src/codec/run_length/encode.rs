@@ -33,7 +33,7 @@ pub fn runs(plain: &[u8]) -> impl Iterator<Item = Run> {
 }
 
 /// Writes the run-length-coded form of `plain`, whose [`runs`] are known, to the start of `place`. Returns the form's
-/// length, or `None` if it does not fit.
+/// length, or `None` if it does not fit. ([`encode`] cannot use it: 46 MB of zeros need no vector of that length.)
 ///
 /// The search for runs is most of [`encode`]'s work: a tar of sources, with a run in 95 bytes, takes 0.18 to 0.24 ns a
 /// byte instead of 0.42 to 0.58 (a Xeon, three runs, from memory). By pieces of 32 bytes, and without a copy from the

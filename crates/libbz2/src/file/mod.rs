@@ -24,7 +24,7 @@ pub struct File {
     last: c_int,
     /// Whether it is a regular file, so that reading never waits.
     is_regular: bool,
-    /// What has been read ahead, if nobody else uses the file and threads are allowed.
+    /// What has been read ahead, if the file has no other user and threads are allowed.
     ahead: Option<ReadAhead>,
 }
 

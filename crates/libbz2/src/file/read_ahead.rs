@@ -1,4 +1,4 @@
-//! Reading ahead in a file that nobody else uses, which `BZ2_bzopen` or `BZ2_bzdopen` has opened: threads decode blocks
+//! Reading ahead in a file that no one else uses, which `BZ2_bzopen` or `BZ2_bzdopen` has opened: threads decode blocks
 //! whose ends have been read. Without threads files are read as by bzip2's library, 5,000 bytes at a time.
 //!
 //! From a pipe or a socket only available bytes are read, unless the decoder can do nothing without more.

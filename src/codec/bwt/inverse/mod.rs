@@ -18,7 +18,7 @@
 //!
 //! 512 to 2048 splitters and ladders of 8 to 32 rungs make no difference, nor do huge pages. 64 lanes moved by gathers
 //! of AVX-512 made the whole decoder 1.01 times as fast (Zen 5). Two bytes a step (T composed with itself) would halve
-//! the number of steps, but with so many lanes the steps hardly wait, and the vector would be twice as large and take
+//! the number of steps, but with 48 lanes the steps hardly wait, and the vector would be twice as large and take
 //! one more pass to build.
 //!
 //! **Not one cycle.** For a periodic text, and for crafted data, T consists of several cycles. The segments from the
