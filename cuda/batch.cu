@@ -64,19 +64,61 @@ template <class Key> Groups<Key> sorted_groups(const Arena &arena, uint32_t coun
     return {keys, arena.sort.values[arena.sort.current], arena.starts, count};
 }
 
-// The first sort, from keys in arena.sort to ranks and the lists of tied rotations.
+// Sorted keys to ranks and the lists of tied rotations.
+int group_keys(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint32_t text_steps,
+               const Groups<uint64_t> &groups, Events &events) {
+    const Arena &arena = lane->arena;
+    events.sorted = lane->record();
+    HYBZ_TRY(group_first(batch, groups, layout.block_bits, text_steps, arena.lists[0],
+                         {arena.number_of, arena.head_of[0]}, lane->capacity, arena.counters, lane->stream));
+    events.grouped = lane->record();
+    return 0;
+}
+
+// The first sort by CUB, from keys in arena.sort.
 int sort_keys(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint32_t text_steps, Events &events) {
     Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
     HYBZ_TRY(sort_pairs<uint64_t>(arena.temporary, lane->temporary_bytes, arena.sort, batch.total, layout.unused, 64,
                                   stream));
-    events.sorted = lane->record();
     const auto groups = sorted_groups<uint64_t>(arena, batch.total);
     HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, groups.keys, arena.starts, batch.total, stream));
-    HYBZ_TRY(group_first(batch, groups, layout.block_bits, text_steps, arena.lists[0],
-                         {arena.number_of, arena.head_of[0]}, lane->capacity, arena.counters, stream));
-    events.grouped = lane->record();
-    return 0;
+    return group_keys(lane, batch, layout, text_steps, groups, events);
+}
+
+// The first sort of rotations, from their texts. The memory of ranks, depths and lists is free until they are written.
+// If counters->overflows is set afterwards, they are not.
+int sort_sampled(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint32_t max_length, Events &events) {
+    Arena &arena = lane->arena;
+    const cudaStream_t stream = lane->stream;
+    const uint32_t blocks = batch.blocks, ranges = ranges_of(max_length);
+    uint32_t *const sample_base = lane->staged<Staging>().sample_base, *const base = lane->staged<Staging>().base;
+    sample_base[0] = 0;
+    for (uint32_t b = 0; b < blocks; b++) sample_base[b + 1] = sample_base[b] + samples_of(base[b + 1] - base[b]);
+    HYBZ_TRY(cudaMemcpyAsync(arena.sample_base, sample_base, (blocks + 1) * 4, cudaMemcpyHostToDevice, stream));
+    SampleSort sort{};
+    sort.sample_base = arena.sample_base;
+    sort.unsorted = reinterpret_cast<uint64_t *>(arena.rank); // a byte a rotation
+    sort.room_keys = arena.sort.keys[0];                      // and keys[1]
+    sort.room_values = arena.sort.values[0];
+    sort.frequent = arena.lists[0];
+    sort.pitch = 2 * ranges;
+    sort.guess_pitch = ranges > 1 ? kGuessWords : 1;
+    sort.splitters = reinterpret_cast<uint64_t *>(arena.depth); // these four: up to 28 bytes a block, or 5 KB
+    sort.guesses = reinterpret_cast<uint32_t *>(sort.splitters + blocks * ranges);
+    sort.counts = sort.guesses + blocks * sort.guess_pitch;
+    sort.starts = sort.counts + blocks * sort.pitch;
+    sort.keys = reinterpret_cast<uint64_t *>(arena.lists[1].value); // and head
+    sort.values = arena.lists[1].depth;
+    sort.same = arena.starts;
+    events.keys_begin = lane->record();
+    HYBZ_TRY(cudaMemsetAsync(sort.counts, 0, blocks * sort.pitch * 4, stream));
+    HYBZ_TRY(sample_keys(batch, arena.table, layout, sort, max_length, stream));
+    HYBZ_TRY(sort_samples(arena.temporary, lane->temporary_bytes, sort, sample_base[blocks], stream));
+    HYBZ_TRY(distribute_keys(batch, arena.table, layout, sort, max_length, arena.counters, stream));
+    events.keys_end = lane->record();
+    HYBZ_TRY(sort_ranges(batch, sort, max_length, arena.counters, stream));
+    return group_keys(lane, batch, layout, kTextSteps, {sort.keys, sort.values, sort.same, batch.total}, events);
 }
 
 // Splits the large groups of a round: one more radix sort, by this many bits.
@@ -111,21 +153,24 @@ void report_counts(const Counters &counters, uint32_t round, hybz_report *report
     }
 }
 
-// Goes from keys to distinct ranks: the first sort, groups, rounds. Keys and values are in arena.sort.
+// Waits, and reads the counts after round `round - 1`, or for 0 after the first sort.
+int read_counters(hybz_lane *lane, uint32_t round, Clock::time_point deadline) {
+    HYBZ_TRY(cudaMemcpyAsync(&lane->staged<Staging>().counters, lane->arena.counters + round, sizeof(Counters),
+                             cudaMemcpyDeviceToHost, lane->stream));
+    HYBZ_TRY(lane->wait(deadline));
+    lane->hurry();
+    return 0;
+}
+
+// The rounds, until all ranks are distinct. The counts after the first sort have been read.
 //
 // The rounds, and what follows them, are short kernels, each of which needs the one before it. Without priority each of
 // them waited until all CTAs of the long kernels of other lanes' first sorts had been placed: with ten lanes, the large
 // groups of a batch took 9 ms instead of 3, and 8 GB of linux 2.87 s instead of 2.33 (H200, medians of four).
-int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint32_t text_steps,
-             Clock::time_point deadline, Events &events, hybz_report *report) {
+int sort_tied(hybz_lane *lane, const Batch &batch, Clock::time_point deadline, Events &events, hybz_report *report) {
     Arena &arena = lane->arena;
     Staging &staging = lane->staged<Staging>();
-    HYBZ_TRY(sort_keys(lane, batch, layout, text_steps, events));
     for (uint32_t round = 0;; round++) {
-        HYBZ_TRY(cudaMemcpyAsync(&staging.counters, arena.counters + round, sizeof(Counters), cudaMemcpyDeviceToHost,
-                                 lane->stream));
-        HYBZ_TRY(lane->wait(deadline));
-        lane->hurry();
         const uint32_t small = staging.counters.count[kToSmall], large = staging.counters.count[kToLarge];
         if (report) report_counts(staging.counters, round, report);
         events.rounds = round;
@@ -146,6 +191,7 @@ int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint3
         events.round[round][2] = lane->record();
         HYBZ_TRY(commit(batch, out, lane->capacity, arena.done, small + large, counters, lane->stream));
         events.round[round][3] = lane->record();
+        HYBZ_TRY(read_counters(lane, round + 1, deadline));
     }
 }
 
@@ -154,13 +200,18 @@ int sort_all(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint3
 int sort_rotations(hybz_lane *lane, const Batch &batch, uint32_t max_length, Clock::time_point deadline, Events &events,
                    hybz_report *report) {
     Arena &arena = lane->arena;
-    const KeyLayout layout(batch.blocks, kShortSortBits);
-    arena.sort.current = 0;
-    events.keys_begin = lane->record();
-    HYBZ_TRY(make_keys(batch, arena.table, layout.block_bits, layout.code_bits, max_length, arena.sort.keys[0],
-                       arena.sort.values[0], lane->stream));
-    events.keys_end = lane->record();
-    return sort_all(lane, batch, layout, kTextSteps, deadline, events, report);
+    const KeyLayout layout(batch.blocks, kLongSortBits);
+    HYBZ_TRY(sort_sampled(lane, batch, layout, max_length, events));
+    HYBZ_TRY(read_counters(lane, 0, deadline));
+    if (lane->staged<Staging>().counters.overflows) {
+        HYBZ_TRY(cudaMemsetAsync(arena.counters, 0, sizeof(Counters), lane->stream));
+        arena.sort.current = 0;
+        HYBZ_TRY(make_keys(batch, arena.table, layout, max_length, arena.sort.keys[0], arena.sort.values[0],
+                           lane->stream));
+        HYBZ_TRY(sort_keys(lane, batch, layout, kTextSteps, events));
+        HYBZ_TRY(read_counters(lane, 0, deadline));
+    }
+    return sort_tied(lane, batch, deadline, events, report);
 }
 
 int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, uint32_t max_length, Clock::time_point deadline,
@@ -169,10 +220,12 @@ int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, uint32_t max
     const KeyLayout layout(batch.blocks, sample ? kSortBits : kShortSortBits);
     arena.sort.current = 0;
     events.keys_begin = lane->record();
-    HYBZ_TRY(suffix_keys(batch, arena.text_base, sample, arena.table, layout.block_bits, layout.code_bits, max_length,
-                         arena.sort.keys[0], arena.sort.values[0], lane->stream));
+    HYBZ_TRY(suffix_keys(batch, arena.text_base, sample, arena.table, layout, max_length, arena.sort.keys[0],
+                         arena.sort.values[0], lane->stream));
     events.keys_end = lane->record();
-    return sort_all(lane, batch, layout, sample ? 0 : kTextSteps, deadline, events, report);
+    HYBZ_TRY(sort_keys(lane, batch, layout, sample ? 0 : kTextSteps, events));
+    HYBZ_TRY(read_counters(lane, 0, deadline));
+    return sort_tied(lane, batch, deadline, events, report);
 }
 
 int sort_columns(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,

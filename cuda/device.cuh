@@ -16,6 +16,7 @@
 // few blocks' ranks, which stay in the L2 cache. Small groups fill a generation of the lists from the front, large
 // ones from the back.
 #pragma once
+#include "codes.hpp"
 #include "limits.h"
 #include "scan.cuh"
 #include "tuned.hpp"
@@ -45,6 +46,8 @@ enum Category { kToSmall, kToLarge, kToDone, kNotMine };
 struct Counters {
     uint32_t count[3]; // the lengths of the lists, by category
     uint32_t groups;   // the number of large groups
+    // The first sort only (sample_sort.cu): the number of rotations with frequent keys, and whether a range overflows.
+    uint32_t frequent, overflows;
 };
 
 // The batch as kernels see it.
@@ -146,10 +149,50 @@ inline uint32_t blocks_for(uint64_t items, uint32_t each) { return uint32_t((ite
 
 // keys.cu: key and value of every rotation; or, for texts with an end mark, of all suffixes or of those in the sample
 // of thirds.cu. `max_length` is the length of the longest text, text_base [0..blocks] the first byte of each.
-cudaError_t make_keys(const Batch &batch, const uint32_t *table, int block_bits, int code_bits, uint32_t max_length,
+cudaError_t make_keys(const Batch &batch, const uint32_t *table, const KeyLayout &layout, uint32_t max_length,
                       uint64_t *keys, uint32_t *values, cudaStream_t stream);
 cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool sample, const uint32_t *table,
-                        int block_bits, int code_bits, uint32_t max_length, uint64_t *keys, uint32_t *values,
+                        const KeyLayout &layout, uint32_t max_length, uint64_t *keys, uint32_t *values,
+                        cudaStream_t stream);
+
+// sample_sort.cu: keys and values of all rotations, sorted, in three steps. sort_samples() (sort.cu) comes after the
+// first.
+constexpr uint32_t kRangeKeys = 2048;   // keys of a range, on average
+constexpr uint32_t kRangeSamples = 128; // samples among them
+// The number of keys for which a range has memory. (Set to 2048, it makes most batches test what follows an overflow.)
+#ifndef HYBZ_RANGE_ROOM
+#define HYBZ_RANGE_ROOM 3072
+#endif
+constexpr uint32_t kRangeRoom = HYBZ_RANGE_ROOM;
+static_assert(kRangeRoom <= 2 * kRangeKeys, "the ranges of a block fit in two places for each rotation");
+// The number of ranges and of samples of a block.
+__host__ __device__ inline uint32_t ranges_of(uint32_t length) { return length < kRangeKeys ? 1 : length / kRangeKeys; }
+__host__ __device__ inline uint32_t samples_of(uint32_t length) {
+    constexpr uint32_t each = kRangeKeys / kRangeSamples;
+    return length < kRangeKeys ? length / each : length / kRangeKeys * kRangeSamples;
+}
+constexpr int kGuessBits = 10; // by which the search among splitters begins
+constexpr uint32_t kGuessWords = (1u << kGuessBits) / 2 + 1;
+struct SampleSort {
+    const uint32_t *sample_base; // [0..blocks] the first sample of a block
+    uint64_t *unsorted;          // samples
+    const uint64_t *samples;     // sorted
+    uint64_t *room_keys;         // two places for each rotation
+    uint32_t *room_values;       //
+    List frequent;               // `value`, and `head` for the bucket; room for all rotations
+    uint32_t pitch;              // two buckets for each range of the longest block
+    uint32_t *counts, *starts;   // of buckets: the number of keys (zero before), and the first row
+    uint64_t *splitters;         // pitch / 2 for each block
+    uint32_t guess_pitch;        // kGuessWords, or 1 if no block has two ranges
+    uint32_t *guesses;           // 2^kGuessBits + 1 numbers of splitters for each block, in 16 bits
+    uint64_t *keys;              // out: in order
+    uint32_t *values, *same;     // out: in order; and where the same keys begin
+};
+cudaError_t sample_keys(const Batch &batch, const uint32_t *table, const KeyLayout &layout, const SampleSort &sort,
+                        uint32_t max_length, cudaStream_t stream);
+cudaError_t distribute_keys(const Batch &batch, const uint32_t *table, const KeyLayout &layout, const SampleSort &sort,
+                            uint32_t max_length, Counters *counters, cudaStream_t stream);
+cudaError_t sort_ranges(const Batch &batch, const SampleSort &sort, uint32_t max_length, Counters *counters,
                         cudaStream_t stream);
 
 // sort.cu: CUB's radix sort and running maximum, of keys of 64 or 32 bits.
@@ -163,6 +206,8 @@ cudaError_t sort_temporary(uint32_t max_count, size_t *bytes);
 template <class Key>
 cudaError_t sort_pairs(void *temporary, size_t bytes, SortBuffers &buffers, uint32_t count, int begin_bit, int end_bit,
                        cudaStream_t stream);
+// Sorts samples, back and forth between `sort.unsorted` and the memory after it. Sets `sort.samples`.
+cudaError_t sort_samples(void *temporary, size_t bytes, SampleSort &sort, uint32_t count, cudaStream_t stream);
 // starts[j] = the place at which the run of equal keys that contains j begins.
 template <class Key>
 cudaError_t run_starts(void *temporary, size_t bytes, const Key *keys, uint32_t *starts, uint32_t count,

@@ -94,6 +94,7 @@ group_first_kernel(Batch batch, Groups<uint64_t> groups, int block_bits, uint32_
                    uint32_t capacity, Counters *counters) {
     __shared__ FirstTile tile;
     const uint32_t window = blockIdx.x * kWindow;
+    if (counters->overflows) return; // the keys are not sorted
     const uint32_t categories = load_groups(tile, groups, block_bits, window);
 #pragma unroll 1
     for (uint32_t step = 0; step < steps; step++)

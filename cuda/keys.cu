@@ -9,51 +9,17 @@
 // each context. A suffix ends with the mark, and a key that contains the mark is unique.
 //
 // Twin: simulate() in sim/sim.hpp, first loop.
-#include "device.cuh"
+#include "keys.cuh"
 
 namespace hybz {
 
 namespace {
 
 constexpr uint32_t kKeyTile = 1024;
-constexpr uint32_t kAhead = 64; // a key of 55 bits has at most 56 symbols, the last one incomplete
-static_assert(kSortBits - 1 < int(kAhead) && kAhead <= HYBZ_MIN_LENGTH);
-
-// Code words, one after another from the topmost bit on, and the number of them that are complete within the key's
-// bits.
-struct Packed {
-    uint64_t bits;
-    uint32_t complete;
-};
-
-// The first symbol's word is given, the words of the others are words[1..]. kMarked: `left` symbols come before the end
-// mark; a key that contains the mark is unique.
-template <bool kMarked>
-__device__ inline Packed pack(uint32_t word, const uint32_t *words, int code_bits, uint32_t left) {
-    Packed packed{0, 0};
-    int length = 0;
-    for (;;) {
-        const int size = int(word & 31);
-        const int shift = 64 - length - size;
-        const uint64_t code = word >> 5;
-        packed.bits |= shift >= 0 ? code << shift : code >> -shift;
-        length += size;
-        if (length > code_bits) break;
-        packed.complete++;
-        if (kMarked && packed.complete > left) break;
-        word = words[packed.complete];
-    }
-    return packed;
-}
-
-// The part of a key that is sorted by; the number of complete symbols goes below it.
-__device__ inline uint64_t key_of(const Packed &packed, uint32_t block, int block_bits, int code_bits) {
-    return uint64_t(block) << (64 - block_bits) | packed.bits >> (64 - code_bits) << (64 - block_bits - code_bits);
-}
 
 __global__ void __launch_bounds__(kThreads)
-make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits, int code_bits,
-                 uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
+make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, KeyLayout layout, uint64_t *__restrict__ keys,
+                 uint32_t *__restrict__ values) {
     __shared__ uint32_t words[kKeyTile + kAhead];
     const uint32_t block = blockIdx.y;
     const uint32_t base = batch.base[block];
@@ -72,8 +38,7 @@ make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits
     for (uint32_t t = threadIdx.x; t < count; t += kThreads) {
         const uint32_t i = first + t;
         const uint32_t before = text[i == 0 ? n - 1 : i - 1];
-        const Packed packed = pack<false>(table[65536 + text[i]], words + t, code_bits, 0);
-        keys[base + i] = key_of(packed, block, block_bits, code_bits) | packed.complete;
+        keys[base + i] = rotation_key(table, text[i], block, layout, [&](uint32_t k) { return words[t + k]; });
         values[base + i] = i | before << kIndexBits;
     }
 }
@@ -82,7 +47,7 @@ make_keys_kernel(Batch batch, const uint32_t *__restrict__ table, int block_bits
 template <bool kSample>
 __global__ void __launch_bounds__(kThreads)
 suffix_keys_kernel(Batch batch, const uint32_t *__restrict__ text_base, const uint32_t *__restrict__ table,
-                   int block_bits, int code_bits, uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
+                   KeyLayout layout, uint64_t *__restrict__ keys, uint32_t *__restrict__ values) {
     __shared__ uint32_t words[kKeyTile + kAhead];
     const uint32_t block = blockIdx.y;
     const uint32_t from = text_base[block];
@@ -102,30 +67,30 @@ suffix_keys_kernel(Batch batch, const uint32_t *__restrict__ text_base, const ui
         const uint32_t i = first + t;
         if (kSample && i % 3 == 0) continue;
         const uint32_t word = table[256 * kMarkedSymbols + (i < n ? text[i] + 1u : 0u)];
-        const Packed packed = pack<true>(word, words + t, code_bits, n - i);
+        const Packed packed = pack<true>(word, layout.code_bits, n - i, [&](uint32_t k) { return words[t + k]; });
         const uint32_t number = kSample ? number_of(i) : i;
         const uint32_t at = batch.base[block] + number;
         const uint32_t complete = kSample ? packed.complete / 3 * 2 : packed.complete;
-        keys[at] = key_of(packed, block, block_bits, code_bits) | complete;
+        keys[at] = key_of(packed, block, layout) | complete;
         values[at] = number;
     }
 }
 
 } // namespace
 
-cudaError_t make_keys(const Batch &batch, const uint32_t *table, int block_bits, int code_bits, uint32_t max_length,
+cudaError_t make_keys(const Batch &batch, const uint32_t *table, const KeyLayout &layout, uint32_t max_length,
                       uint64_t *keys, uint32_t *values, cudaStream_t stream) {
     const dim3 grid(blocks_for(max_length, kKeyTile), batch.blocks);
-    make_keys_kernel<<<grid, kThreads, 0, stream>>>(batch, table, block_bits, code_bits, keys, values);
+    make_keys_kernel<<<grid, kThreads, 0, stream>>>(batch, table, layout, keys, values);
     return cudaGetLastError();
 }
 
 cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool sample, const uint32_t *table,
-                        int block_bits, int code_bits, uint32_t max_length, uint64_t *keys, uint32_t *values,
+                        const KeyLayout &layout, uint32_t max_length, uint64_t *keys, uint32_t *values,
                         cudaStream_t stream) {
     const auto kernel = sample ? suffix_keys_kernel<true> : suffix_keys_kernel<false>;
     const dim3 grid(blocks_for(uint64_t(max_length) + 1, kKeyTile), batch.blocks);
-    kernel<<<grid, kThreads, 0, stream>>>(batch, text_base, table, block_bits, code_bits, keys, values);
+    kernel<<<grid, kThreads, 0, stream>>>(batch, text_base, table, layout, keys, values);
     return cudaGetLastError();
 }
 

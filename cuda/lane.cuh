@@ -14,12 +14,13 @@
 
 namespace hybz {
 
-constexpr uint32_t kMaxEvents = 12 + 4 * HYBZ_MAX_ROUNDS;
+constexpr uint32_t kMaxEvents = 14 + 4 * HYBZ_MAX_ROUNDS;
 
 // The data that go to the device and back with a batch, in addition to text and column; pinned.
 struct Staging {
     uint32_t table[kMarkedTable]; // the larger of the two sizes
     uint32_t base[HYBZ_MAX_BLOCKS + 1], text_base[HYBZ_MAX_BLOCKS + 1], third_base[HYBZ_MAX_BLOCKS + 1];
+    uint32_t sample_base[HYBZ_MAX_BLOCKS + 1];
     uint32_t turn[HYBZ_MAX_BLOCKS + 1], bit_base[HYBZ_MAX_BLOCKS + 1];
     uint32_t origin[HYBZ_MAX_BLOCKS];
     Counters counters;
@@ -70,7 +71,7 @@ struct DecodingStrips {
 // Device memory of a lane; lay_out in lane_memory.cu has the size of each array.
 struct Arena {
     uint8_t *text, *column;
-    uint32_t *table, *base, *text_base, *third_base, *turn, *bit_base, *origin;
+    uint32_t *table, *base, *text_base, *third_base, *sample_base, *turn, *bit_base, *origin;
     Counters *counters;
     SortBuffers sort;
     uint32_t *starts, *rank, *depth;

@@ -45,6 +45,7 @@ uint64_t lay_out(Arena &a, uint8_t *memory, const Sizes &sizes) {
         {&a.base, (HYBZ_MAX_BLOCKS + 1) * 4},                     // first rotation of each block
         {&a.text_base, (HYBZ_MAX_BLOCKS + 1) * 4},                // hybrid, suffixes: first byte
         {&a.third_base, (HYBZ_MAX_BLOCKS + 1) * 4},               // hybrid: first row outside the sample
+        {&a.sample_base, (HYBZ_MAX_BLOCKS + 1) * 4},              // rotations: first sample
         {&a.turn, (HYBZ_MAX_BLOCKS + 1) * 4},                     // hybrid: the first entry point
         {&a.bit_base, (HYBZ_MAX_BLOCKS + 1) * 4},                 // hybrid: its first word of bits
         {&a.order, hybrid || factor ? n * 4 : 0},                 // sorted values; hybrid: of the sample

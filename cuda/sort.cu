@@ -49,10 +49,19 @@ template <class Key> cudaError_t add_temporary(uint32_t max_count, size_t *bytes
 
 } // namespace
 
+// (A sort of samples needs less than one of as many pairs.)
 cudaError_t sort_temporary(uint32_t max_count, size_t *bytes) {
     *bytes = 0;
     const cudaError_t error = add_temporary<uint64_t>(max_count, bytes);
     return error == cudaSuccess ? add_temporary<uint32_t>(max_count, bytes) : error;
+}
+
+cudaError_t sort_samples(void *temporary, size_t bytes, SampleSort &samples, uint32_t count, cudaStream_t stream) {
+    cub::DoubleBuffer<uint64_t> keys(samples.unsorted, samples.unsorted + count);
+    const cudaError_t error =
+        cub::DeviceRadixSort::SortKeys(temporary, bytes, keys, int(count), 64 - kLongSortBits, 64, stream);
+    samples.samples = keys.Current();
+    return error;
 }
 
 template <class Key>

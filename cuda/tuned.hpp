@@ -7,10 +7,14 @@
 
 namespace hybz {
 
-// The number of bits of the first sort's keys, block id included; each 8 bits cost one pass of the radix sort. Where
+// The number of bits of the first sort's keys, block id included. CUB's radix sort takes one pass for each 8 bits. Where
 // first.cu continues with text, 48 bits instead of 56 save 10 ps in keys and passes, and cost 6 in groups and rounds
-// (linux). Where it does not, they save 9 and cost 20, so the hybrid pipeline's sample and lines keep 56.
-constexpr int kSortBits = 56, kShortSortBits = 48;
+// (linux). Where it does not, they save 9 and cost 20, so the hybrid pipeline's sample and lines keep 56. The sample
+// sort of rotations takes as long with all bits of a key that do not count its symbols.
+constexpr int kSortBits = 56, kShortSortBits = 48, kLongSortBits = 57;
+
+// The number of CTAs of sample_sort.cu's kernels that must fit on a multiprocessor together.
+constexpr int kDistributeCtas = 4, kSortCtas = 4;
 
 // Steps, of 7 bytes each, in which first.cu compares text. With 2, 3, 4 and 6 linux takes 177, 175, 174 and 178,
 // dickens 119 with 3 and 124 with 6, nci 316, 311 and 307 with 3, 4 and 6; with none they took 210, 135, 344.

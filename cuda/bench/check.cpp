@@ -72,7 +72,7 @@ bool counts_agree(const std::vector<Shape> &all, const Batch &batch, const uint8
     for (size_t i : batch) {
         Column ignored;
         ignored.bytes.resize(all[i].text.size());
-        simulate(all[i].text.data(), size_of(all[i]), table.data(), KeyLayout(uint32_t(batch.size()), kShortSortBits),
+        simulate(all[i].text.data(), size_of(all[i]), table.data(), KeyLayout(uint32_t(batch.size()), kLongSortBits),
                  kTextSteps, kSteps, kSmall, ignored.bytes.data(), &ignored.origin, counts);
     }
     bool same = counts.rounds == report.rounds && counts.tied_small == report.tied_small &&

@@ -186,7 +186,7 @@ inline Column expected_column(const Text &block) {
     std::vector<uint32_t> table(kTableEntries);
     code_table(block.data(), n, table.data());
     SimCounts ignored;
-    simulate(block.data(), n, table.data(), KeyLayout(1, kShortSortBits), kTextSteps, kSteps, kSmall,
+    simulate(block.data(), n, table.data(), KeyLayout(1, kLongSortBits), kTextSteps, kSteps, kSmall,
              column.bytes.data(), &column.origin, ignored);
     return column;
 }

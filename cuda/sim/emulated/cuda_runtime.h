@@ -340,6 +340,7 @@ inline uint32_t __vcmpeq4(uint32_t a, uint32_t b) {
     for (int k = 0; k < 32; k += 8) out |= (a >> k & 0xff) == (b >> k & 0xff) ? 0xffu << k : 0;
     return out;
 }
+inline int __clzll(int64_t x) { return x ? __builtin_clzll(uint64_t(x)) : 64; }
 inline int __ffs(uint32_t x) { return __builtin_ffs(int(x)); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t which) {

@@ -12,6 +12,7 @@ template <class T> struct DoubleBuffer {
     T *buffers[2];
     int selector = 0;
     DoubleBuffer(T *current, T *other) : buffers{current, other} {}
+    T *Current() const { return buffers[selector]; }
 };
 
 struct DeviceRadixSort {
@@ -36,6 +37,16 @@ struct DeviceRadixSort {
             keys.buffers[keys.selector][i] = pairs[i].first;
             values.buffers[values.selector][i] = pairs[i].second;
         }
+        return cudaSuccess;
+    }
+
+    template <class Key>
+    static cudaError_t SortKeys(void *, size_t &, DoubleBuffer<Key> &keys, int count, int begin_bit, int, cudaStream_t) {
+        const Key *const from = keys.Current();
+        keys.selector = 1 - keys.selector;
+        std::copy(from, from + count, keys.Current());
+        std::stable_sort(keys.Current(), keys.Current() + count,
+                         [&](Key a, Key b) { return a >> begin_bit < b >> begin_bit; });
         return cudaSuccess;
     }
 };
