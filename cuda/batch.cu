@@ -64,30 +64,25 @@ template <class Key> Groups<Key> sorted_groups(const Arena &arena, uint32_t coun
     return {keys, arena.sort.values[arena.sort.current], arena.starts, count};
 }
 
-// Sorted keys to ranks and the lists of tied rotations.
-int group_keys(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint32_t text_steps,
-               const Groups<uint64_t> &groups, Events &events) {
-    const Arena &arena = lane->arena;
-    events.sorted = lane->record();
-    HYBZ_TRY(group_first(batch, groups, layout.block_bits, text_steps, arena.lists[0],
-                         {arena.number_of, arena.head_of[0]}, lane->capacity, arena.counters, lane->stream));
-    events.grouped = lane->record();
-    return 0;
+FirstLists first_lists(const hybz_lane &lane) {
+    return {lane.arena.lists[0], {lane.arena.number_of, lane.arena.head_of[0]}, lane.capacity};
 }
 
-// The first sort by CUB, from keys in arena.sort.
+// The first sort by CUB, from keys in arena.sort to ranks and the lists of tied rotations.
 int sort_keys(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint32_t text_steps, Events &events) {
     Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
     HYBZ_TRY(sort_pairs<uint64_t>(arena.temporary, lane->temporary_bytes, arena.sort, batch.total, layout.unused, 64,
                                   stream));
+    events.sorted = lane->record();
     const auto groups = sorted_groups<uint64_t>(arena, batch.total);
     HYBZ_TRY(run_starts(arena.temporary, lane->temporary_bytes, groups.keys, arena.starts, batch.total, stream));
-    return group_keys(lane, batch, layout, text_steps, groups, events);
+    HYBZ_TRY(group_first(batch, groups, layout.block_bits, text_steps, first_lists(*lane), arena.counters, stream));
+    events.grouped = lane->record();
+    return 0;
 }
 
-// The first sort of rotations, from their texts. The memory of ranks, depths and lists is free until they are written.
-// If counters->overflows is set afterwards, they are not.
+// The first sort of rotations, from their texts. If counters->overflows is set afterwards, its results are useless.
 int sort_sampled(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, uint32_t max_length, Events &events) {
     Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
@@ -98,27 +93,28 @@ int sort_sampled(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, u
     HYBZ_TRY(cudaMemcpyAsync(arena.sample_base, sample_base, (blocks + 1) * 4, cudaMemcpyHostToDevice, stream));
     SampleSort sort{};
     sort.sample_base = arena.sample_base;
-    sort.unsorted = reinterpret_cast<uint64_t *>(arena.rank); // a byte a rotation
-    sort.room_keys = arena.sort.keys[0];                      // and keys[1]
+    sort.unsorted = reinterpret_cast<uint64_t *>(arena.done.value); // a byte a rotation
+    sort.room_keys = arena.sort.keys[0];                            // and keys[1]
     sort.room_values = arena.sort.values[0];
-    sort.frequent = arena.lists[0];
+    sort.frequent = arena.lists[1];
     sort.pitch = 2 * ranges;
     sort.guess_pitch = ranges > 1 ? kGuessWords : 1;
-    sort.splitters = reinterpret_cast<uint64_t *>(arena.depth); // these four: up to 28 bytes a block, or 5 KB
+    sort.splitters = reinterpret_cast<uint64_t *>(arena.starts); // these four: up to 28 bytes a block, or 5 KB
     sort.guesses = reinterpret_cast<uint32_t *>(sort.splitters + blocks * ranges);
     sort.counts = sort.guesses + blocks * sort.guess_pitch;
     sort.starts = sort.counts + blocks * sort.pitch;
-    sort.keys = reinterpret_cast<uint64_t *>(arena.lists[1].value); // and head
     sort.values = arena.lists[1].depth;
-    sort.same = arena.starts;
     events.keys_begin = lane->record();
     HYBZ_TRY(cudaMemsetAsync(sort.counts, 0, blocks * sort.pitch * 4, stream));
     HYBZ_TRY(sample_keys(batch, arena.table, layout, sort, max_length, stream));
     HYBZ_TRY(sort_samples(arena.temporary, lane->temporary_bytes, sort, sample_base[blocks], stream));
-    HYBZ_TRY(distribute_keys(batch, arena.table, layout, sort, max_length, arena.counters, stream));
     events.keys_end = lane->record();
-    HYBZ_TRY(sort_ranges(batch, sort, max_length, arena.counters, stream));
-    return group_keys(lane, batch, layout, kTextSteps, {sort.keys, sort.values, sort.same, batch.total}, events);
+    HYBZ_TRY(distribute_keys(batch, arena.table, layout, sort, max_length, arena.counters, stream));
+    HYBZ_TRY(place_ranges(batch, sort, first_lists(*lane), arena.counters, stream));
+    events.sorted = lane->record();
+    HYBZ_TRY(group_ranges(batch, sort, max_length, first_lists(*lane), arena.counters, stream));
+    events.grouped = lane->record();
+    return 0;
 }
 
 // Splits the large groups of a round: one more radix sort, by this many bits.

@@ -33,8 +33,6 @@ constexpr uint32_t kThreads = 256;
 constexpr uint32_t kItems = 8;
 constexpr uint32_t kTile = kThreads * kItems;   // places that a CTA loads
 constexpr uint32_t kWindow = kTile - kSmall;    // a CTA handles the groups that begin in its window
-constexpr uint32_t kChunks = kTile / 32;
-static_assert(kChunks == 64, "one warp scans the chunks, two in each lane");
 
 struct List {
     uint32_t *value, *head, *depth;
@@ -66,8 +64,10 @@ struct Batch {
     bool wide;            // kernels that examine values exist in both variants
 };
 
-// The place in its tile of this thread's item k.
-__device__ __forceinline__ uint32_t place_of(uint32_t k) { return k * kThreads + threadIdx.x; }
+// The place in its tile of this thread's item k, in a CTA of kCta threads.
+template <uint32_t kCta = kThreads> __device__ __forceinline__ uint32_t place_of(uint32_t k) {
+    return k * kCta + threadIdx.x;
+}
 
 template <bool kWide> __device__ inline uint32_t index_of(uint32_t value) { return kWide ? value : value & kIndexMask; }
 
@@ -107,18 +107,38 @@ __device__ inline uint64_t bytes_at(const uint8_t *__restrict__ text, uint32_t a
     return shift ? low >> shift | words[1] << (64 - shift) : low;
 }
 
-struct SlotMemory {
-    uint32_t count[3][kChunks];
+// Turns kCount numbers into the sums of those before each, plus first(their sum), by one warp. Lane 31 returns the sum.
+template <uint32_t kCount, class First> __device__ __forceinline__ uint32_t scan_in_place(uint32_t *numbers, First first) {
+    constexpr uint32_t kEach = kCount / 32;
+    static_assert(kCount % 32 == 0, "as many numbers for each lane");
+    uint32_t *const mine = numbers + (threadIdx.x & 31) * kEach;
+    uint32_t sum = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < kEach; i++) sum += mine[i];
+    const uint32_t up_to = sum_up_to(sum);
+    uint32_t before = up_to - sum + __shfl_sync(~0u, (threadIdx.x & 31) == 31 ? first(up_to) : 0, 31);
+#pragma unroll
+    for (uint32_t i = 0; i < kEach; i++) {
+        const uint32_t number = mine[i];
+        mine[i] = before;
+        before += number;
+    }
+    return up_to;
+}
+
+template <uint32_t kCta> struct SlotMemory {
+    uint32_t count[3][kCta * kItems / 32];
 };
 
 // Gives each place of a tile a slot in the output list of its category. All threads of the CTA call it; `category` and
 // `slot` are those of this thread's items. Places keep their order within the CTA; CTAs come in any order.
-__device__ inline void assign_slots(SlotMemory &memory, const int (&category)[kItems], Counters *counters,
+template <uint32_t kCta>
+__device__ inline void assign_slots(SlotMemory<kCta> &memory, const int (&category)[kItems], Counters *counters,
                                     uint32_t (&slot)[kItems]) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++) {
-        const uint32_t chunk = k * (kThreads / 32) + warp;
+        const uint32_t chunk = k * (kCta / 32) + warp;
         slot[k] = 0;
 #pragma unroll
         for (int c = 0; c < 3; c++) {
@@ -128,19 +148,14 @@ __device__ inline void assign_slots(SlotMemory &memory, const int (&category)[kI
         }
     }
     __syncthreads();
-    if (warp < 3) {
-        const uint32_t a = memory.count[warp][2 * lane], b = memory.count[warp][2 * lane + 1];
-        const uint32_t sum = sum_up_to(a + b);
-        uint32_t first = 0;
-        if (lane == 31 && sum) first = atomicAdd(&counters->count[warp], sum);
-        first = __shfl_sync(~0u, first, 31);
-        memory.count[warp][2 * lane] = first + sum - a - b;
-        memory.count[warp][2 * lane + 1] = first + sum - b;
-    }
+    if (warp < 3)
+        scan_in_place<kCta * kItems / 32>(memory.count[warp], [&](uint32_t sum) {
+            return sum ? atomicAdd(&counters->count[warp], sum) : 0;
+        });
     __syncthreads();
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++)
-        if (category[k] != kNotMine) slot[k] += memory.count[category[k]][k * (kThreads / 32) + warp];
+        if (category[k] != kNotMine) slot[k] += memory.count[category[k]][k * (kCta / 32) + warp];
 }
 
 inline uint32_t blocks_for(uint64_t items, uint32_t each) { return uint32_t((items + each - 1) / each); }
@@ -155,8 +170,8 @@ cudaError_t suffix_keys(const Batch &batch, const uint32_t *text_base, bool samp
                         const KeyLayout &layout, uint32_t max_length, uint64_t *keys, uint32_t *values,
                         cudaStream_t stream);
 
-// sample_sort.cu: keys and values of all rotations, sorted, in three steps. sort_samples() (sort.cu) comes after the
-// first.
+// sample_sort.cu: the first sort of all rotations: sample_keys(), sort_samples() (sort.cu), distribute_keys(),
+// place_ranges(), group_ranges() (ranges.cu).
 constexpr uint32_t kRangeKeys = 2048;   // keys of a range, on average
 constexpr uint32_t kRangeSamples = 128; // samples among them
 // The number of keys for which a range has memory. (Set to 2048, it makes most batches test what follows an overflow.)
@@ -185,16 +200,12 @@ struct SampleSort {
     uint64_t *splitters;         // pitch / 2 for each block
     uint32_t guess_pitch;        // kGuessWords, or 1 if no block has two ranges
     uint32_t *guesses;           // 2^kGuessBits + 1 numbers of splitters for each block, in 16 bits
-    uint64_t *keys;              // out: in order
-    uint32_t *values, *same;     // out: in order; and where the same keys begin
+    uint32_t *values;            // those of frequent keys, in order, at their rows
 };
 cudaError_t sample_keys(const Batch &batch, const uint32_t *table, const KeyLayout &layout, const SampleSort &sort,
                         uint32_t max_length, cudaStream_t stream);
 cudaError_t distribute_keys(const Batch &batch, const uint32_t *table, const KeyLayout &layout, const SampleSort &sort,
                             uint32_t max_length, Counters *counters, cudaStream_t stream);
-cudaError_t sort_ranges(const Batch &batch, const SampleSort &sort, uint32_t max_length, Counters *counters,
-                        cudaStream_t stream);
-
 // sort.cu: CUB's radix sort and running maximum, of keys of 64 or 32 bits.
 struct SortBuffers {
     uint64_t *keys[2]; // or of uint32_t
@@ -226,10 +237,21 @@ struct LargeGroups {
     uint32_t *number_of; // [head row >> kSmallBits] the number of the group
     uint32_t *head_of;   // [number] its head row
 };
-// first.cu: after the first sort: small groups split in `steps` steps by the text that follows their keys; then ranks,
-// depths, lists, and the numbers of the large groups. `capacity` is the length of a generation of the lists.
-cudaError_t group_first(const Batch &batch, const Groups<uint64_t> &groups, int block_bits, uint32_t steps, List out,
-                        LargeGroups large, uint32_t capacity, Counters *counters, cudaStream_t stream);
+// Where the rotations that stay tied after the first sort go. `capacity` is the length of a generation of the lists.
+struct FirstLists {
+    List out;
+    LargeGroups large;
+    uint32_t capacity;
+};
+// first.cu: after a sort by CUB: small groups split in `steps` steps by the text that follows their keys; then ranks,
+// depths, lists, and the numbers of the large groups.
+cudaError_t group_first(const Batch &batch, const Groups<uint64_t> &groups, int block_bits, uint32_t steps,
+                        const FirstLists &lists, Counters *counters, cudaStream_t stream);
+// sample_sort.cu, ranges.cu: the last two steps of the sample sort, with the results of group_first().
+cudaError_t place_ranges(const Batch &batch, const SampleSort &sort, const FirstLists &lists, Counters *counters,
+                         cudaStream_t stream);
+cudaError_t group_ranges(const Batch &batch, const SampleSort &sort, uint32_t max_length, const FirstLists &lists,
+                         Counters *counters, cudaStream_t stream);
 // A round of the large groups: keys for sort_pairs, (number of the group, rank), from the back of `in`; then, after the
 // sort, the lists and the next numbers. first_of[number] receives where a group begins among the sorted keys.
 template <class Key>

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads)
 group_large_kernel(Batch batch, Groups<Key> groups, const uint32_t *__restrict__ head_of,
                    const uint32_t *__restrict__ first_of, List out, LargeGroups large, List done, uint32_t capacity,
                    Counters *counters) {
-    __shared__ SlotMemory memory;
+    __shared__ SlotMemory<kThreads> memory;
     const uint32_t window = blockIdx.x * kWindow;
     uint32_t start[kItems], slot[kItems];
     int category[kItems];

@@ -48,4 +48,14 @@ __device__ __forceinline__ uint64_t rotation_key(const uint32_t *__restrict__ ta
     return key_of(packed, block, layout) | packed.complete;
 }
 
+// The number of sorted keys that are smaller than this one; it is `from` at least, and `to` at most.
+__device__ __forceinline__ uint32_t count_smaller(const uint64_t *sorted, uint32_t from, uint32_t to, uint64_t key) {
+    while (from < to) {
+        const uint32_t middle = (from + to) / 2;
+        if (sorted[middle] < key) from = middle + 1;
+        else to = middle;
+    }
+    return from;
+}
+
 } // namespace hybz

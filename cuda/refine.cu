@@ -21,7 +21,7 @@ namespace hybz {
 
 namespace {
 
-struct RankTile : GroupTile {
+struct RankTile : GroupTile<kThreads> {
     uint32_t depth[kTile]; // at heads
     uint32_t first, end;   // the places of the groups that begin in the window
 };
@@ -54,7 +54,7 @@ __device__ __forceinline__ void load_tile(RankTile &tile, List in, uint32_t wind
         }
     }
     __syncthreads();
-    if (threadIdx.x <= kChunks) {
+    if (threadIdx.x <= tile.kChunks) {
         const uint32_t from = threadIdx.x * 32;
         for (uint32_t t = 0; t < 32; t++)
             if (from + t < tile.first || from + t >= tile.end) tile.heads[threadIdx.x] |= 1u << t;

@@ -15,14 +15,15 @@ struct alignas(16) KeyPair {
     uint64_t first, second;
 };
 
-struct GroupTile {
-    KeyPair pairs[kTile / 2]; // the keys of a step
-    uint32_t value[kTile];
-    uint16_t tied[kTile];         // the places of tied members
-    uint16_t from[kTile];         // after a step: the place of a member's key
+// The groups of a CTA of kCta threads, with kItems places each.
+template <uint32_t kCta> struct GroupTile {
+    static constexpr uint32_t kPlaces = kCta * kItems, kChunks = kPlaces / 32;
+    KeyPair pairs[kPlaces / 2]; // the keys of a step
+    uint32_t value[kPlaces];
+    uint16_t places[kPlaces];     // of tied members; from the middle of a step on, of their keys
     uint32_t heads[kChunks + 1];  // a bit at the first place of each group, and at places that are not this CTA's
     uint32_t before[kChunks + 1]; // the number of tied members before each chunk of 32 places
-    SlotMemory slots;
+    SlotMemory<kCta> slots;
 
     __device__ __forceinline__ uint64_t *keys() { return &pairs[0].first; }
     __device__ __forceinline__ bool is_head(uint32_t t) const { return heads[t / 32] >> (t & 31) & 1; }
@@ -41,43 +42,41 @@ struct GroupTile {
     }
 };
 
-// A tied member: its group's first place, its own place in the group, and the group's size, in 11, 8 and 9 bits. Three
+// A tied member: its group's first place, its own place in the group, and the group's size, in 12, 8 and 9 bits. Three
 // arrays of registers spilled.
 struct Member {
     uint32_t bits;
-    __device__ __forceinline__ uint32_t start() const { return bits & (kTile - 1); }
-    __device__ __forceinline__ uint32_t place() const { return start() + (bits >> 11 & (kSmall - 1)); }
-    __device__ __forceinline__ uint32_t end() const { return start() + (bits >> 19); }
+    __device__ __forceinline__ uint32_t start() const { return bits & 4095; }
+    __device__ __forceinline__ uint32_t place() const { return start() + (bits >> 12 & (kSmall - 1)); }
+    __device__ __forceinline__ uint32_t end() const { return start() + (bits >> 20); }
 };
 
 // Numbers the places that are tied. Returns how many there are.
-__device__ __forceinline__ uint32_t number_tied(GroupTile &tile) {
+template <uint32_t kCta> __device__ __forceinline__ uint32_t number_tied(GroupTile<kCta> &tile) {
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     uint32_t ballots[kItems];
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++) {
-        ballots[k] = __ballot_sync(~0u, tile.is_tied(place_of(k)));
-        if (lane == 0) tile.before[k * (kThreads / 32) + warp] = __popc(ballots[k]);
+        ballots[k] = __ballot_sync(~0u, tile.is_tied(place_of<kCta>(k)));
+        if (lane == 0) tile.before[k * (kCta / 32) + warp] = __popc(ballots[k]);
     }
     __syncthreads();
     if (warp == 0) {
-        const uint32_t a = tile.before[2 * lane], b = tile.before[2 * lane + 1], sum = sum_up_to(a + b);
-        tile.before[2 * lane] = sum - a - b;
-        tile.before[2 * lane + 1] = sum - b;
-        if (lane == 31) tile.before[kChunks] = sum;
+        const uint32_t all = scan_in_place<tile.kChunks>(tile.before, [](uint32_t) { return 0; });
+        if (lane == 31) tile.before[tile.kChunks] = all;
     }
     __syncthreads();
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++)
         if (ballots[k] >> lane & 1)
-            tile.tied[tile.before[k * (kThreads / 32) + warp] + __popc(ballots[k] & ((1u << lane) - 1))] =
-                uint16_t(place_of(k));
+            tile.places[tile.before[k * (kCta / 32) + warp] + __popc(ballots[k] & ((1u << lane) - 1))] =
+                uint16_t(place_of<kCta>(k));
     __syncthreads();
-    return tile.before[kChunks];
+    return tile.before[tile.kChunks];
 }
 
 // The number of keys of a member's group that are smaller than its own; two are loaded at a time.
-__device__ __forceinline__ uint32_t count_smaller(GroupTile &tile, Member member) {
+template <uint32_t kCta> __device__ __forceinline__ uint32_t count_smaller(GroupTile<kCta> &tile, Member member) {
     const uint64_t *keys = tile.keys();
     const uint64_t own = keys[member.place()];
     const uint32_t end = member.end();
@@ -95,7 +94,8 @@ __device__ __forceinline__ uint32_t count_smaller(GroupTile &tile, Member member
 
 // One step: splits the groups by `rule`, whose key(place, start, value) is less than 2^56. Then, for each new group,
 // deepen(its start, depth(the old group's start), its key). Returns whether anything was tied.
-template <class Rule> __device__ __forceinline__ bool split_groups(GroupTile &tile, const Rule &rule) {
+template <uint32_t kCta, class Rule>
+__device__ __forceinline__ bool split_groups(GroupTile<kCta> &tile, const Rule &rule) {
     uint64_t *const keys = tile.keys();
     const uint32_t count = number_tied(tile);
     if (count == 0) return false;
@@ -103,37 +103,37 @@ template <class Rule> __device__ __forceinline__ bool split_groups(GroupTile &ti
     uint32_t value[kItems];
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++) {
-        if (place_of(k) >= count) continue;
-        const uint32_t t = tile.tied[place_of(k)], start = tile.start_of(t);
-        member[k].bits = start | (t - start) << 11 | (tile.end_of(t) - start) << 19;
+        if (place_of<kCta>(k) >= count) continue;
+        const uint32_t t = tile.places[place_of<kCta>(k)], start = tile.start_of(t);
+        member[k].bits = start | (t - start) << 12 | (tile.end_of(t) - start) << 20;
         value[k] = tile.value[t];
         keys[t] = rule.key(t, start, value[k]) << kSmallBits | (t - start);
     }
     __syncthreads();
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++) {
-        if (place_of(k) >= count) continue;
+        if (place_of<kCta>(k) >= count) continue;
         const uint32_t to = member[k].start() + count_smaller(tile, member[k]);
         tile.value[to] = value[k];
-        tile.from[to] = uint16_t(member[k].place());
+        tile.places[to] = uint16_t(member[k].place());
     }
     __syncthreads();
     uint32_t depth[kItems];
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++) {
-        if (place_of(k) >= count) continue;
+        if (place_of<kCta>(k) >= count) continue;
         const uint32_t t = member[k].place();
         depth[k] = rule.depth(member[k].start());
         if (t == member[k].start()) continue;
-        const uint64_t differ = keys[tile.from[t]] ^ keys[tile.from[t - 1]];
+        const uint64_t differ = keys[tile.places[t]] ^ keys[tile.places[t - 1]];
         if (differ >> kSmallBits) atomicOr(&tile.heads[t / 32], 1u << (t & 31));
     }
     __syncthreads();
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++) {
-        if (place_of(k) >= count) continue;
+        if (place_of<kCta>(k) >= count) continue;
         const uint32_t t = member[k].place();
-        if (tile.is_head(t) && !tile.is_head(t + 1)) rule.deepen(t, depth[k], keys[tile.from[t]] >> kSmallBits);
+        if (tile.is_head(t) && !tile.is_head(t + 1)) rule.deepen(t, depth[k], keys[tile.places[t]] >> kSmallBits);
     }
     return true;
 }
