@@ -1,4 +1,4 @@
-// scan.cuh: scans over the lanes of a warp, and over the threads of a CTA.
+// scan.cuh: scans over the lanes of a warp, and over the threads of a CTA; a search in what they return.
 #pragma once
 #include <cstdint>
 #include <cuda_runtime.h>
@@ -6,7 +6,7 @@
 namespace hybz {
 
 struct Sum {
-    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
+    template <class T> __device__ T operator()(T a, T b) const { return a + b; }
 };
 struct Larger {
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return max(a, b); }
@@ -47,6 +47,17 @@ inline __device__ Scanned scan_before(ScanMemory &memory, uint32_t value, Join j
     }
     scanned.before = join(earlier, scanned.before);
     return scanned;
+}
+
+// The first index of `sorted` [0..count-1] whose value is at least `value`, or `count`.
+inline __device__ uint32_t lower_bound(const uint32_t *__restrict__ sorted, uint32_t count, uint32_t value) {
+    uint32_t low = 0;
+    while (count > 0) {
+        const uint32_t half = count / 2;
+        if (sorted[low + half] < value) low += half + 1, count -= half + 1;
+        else count = half;
+    }
+    return low;
 }
 
 } // namespace hybz

@@ -28,10 +28,10 @@ struct LinesStaging {
 struct Place {
     const uint8_t *text;
     uint8_t *sorted;
-    bool from_device, to_device;
+    bool from_device = false, to_device = false;
     // For ranges in parts; otherwise null.
-    const uint32_t *host_lengths, *counts;
-    const hybz_slice *slices;
+    const uint32_t *host_lengths = nullptr, *counts = nullptr;
+    const hybz_slice *slices = nullptr;
 };
 
 // The numbers of the events at which the steps of a batch begin.
@@ -43,9 +43,8 @@ int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
     SortingLines &s = lane->lines;
     LinesStaging &staging = lane->staged<LinesStaging>();
     const uint32_t tiles = blocks_for(batch.bytes, kLineTile);
-    size_t temporary = lane->temporary_bytes;
     HYBZ_TRY(count_lines(s, batch, lane->stream));
-    HYBZ_TRY(sum_up(s.temporary, &temporary, s.tiles, tiles, lane->stream));
+    HYBZ_TRY(sum_up(s, s.tiles, tiles, lane->stream));
     HYBZ_TRY(cudaMemcpyAsync(&staging.lines, s.tiles + tiles - 1, 4, cudaMemcpyDeviceToHost, lane->stream));
     HYBZ_TRY(lane->wait(deadline));
     if (staging.lines < 1 || staging.lines > HYBZ_MAX_LINES(uint64_t(lane->max_bytes))) return HYBZ_ARGUMENT;
@@ -55,9 +54,8 @@ int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
 
 int sort_keys(hybz_lane *lane, uint32_t count, int from_bit) {
     SortingLines &s = lane->lines;
-    HYBZ_TRY(sort_pairs<uint64_t>(s.temporary, lane->temporary_bytes, s.sort, count, from_bit, 64, lane->stream));
-    return int(run_starts(s.temporary, lane->temporary_bytes, s.sort.keys[s.sort.current], s.starts, count,
-                          lane->stream));
+    HYBZ_TRY(sort_pairs<uint64_t>(s.temporary, s.temporary_bytes, s.sort, count, from_bit, 64, lane->stream));
+    return int(run_starts(s.temporary, s.temporary_bytes, s.sort.keys[s.sort.current], s.starts, count, lane->stream));
 }
 
 static_assert(kSortBits - 32 >= kMaxCode, "a key holds a symbol at least");
@@ -71,7 +69,7 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
     const cudaStream_t stream = lane->stream;
     LineRound round{batch.lines, KeyLayout(batch.ranges).block_bits, 0, true};
     for (uint32_t number = 0;; number++) {
-        HYBZ_TRY(settle_lines(s, round, s.temporary, lane->temporary_bytes, stream));
+        HYBZ_TRY(settle_lines(s, round, stream));
         if (round.first) events.settled = lane->record();
         HYBZ_TRY(cudaMemcpyAsync(&staging.places, s.places + round.count - 1, 8, cudaMemcpyDeviceToHost, stream));
         HYBZ_TRY(cudaMemcpyAsync(staging.flags, s.flags, kLineFlags * 4, cudaMemcpyDeviceToHost, stream));
@@ -105,10 +103,10 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
 
 int return_text(hybz_lane *lane, const LineBatch &batch, const Place &place, uint32_t *sorted_lengths,
                 LineEvents &events, Clock::time_point deadline) {
-    const SortingLines &s = lane->lines;
+    SortingLines &s = lane->lines;
     LinesStaging &staging = lane->staged<LinesStaging>();
     const cudaStream_t stream = lane->stream;
-    HYBZ_TRY(place_lines(s, batch, s.temporary, lane->temporary_bytes, stream));
+    HYBZ_TRY(place_lines(s, batch, stream));
     events.placed = lane->record();
     HYBZ_TRY(copy_lines(s, batch, stream));
     events.copied = lane->record();
@@ -237,7 +235,7 @@ int lay_out_lines(hybz_lane *lane, Needs *needs) {
     size_t for_sort = 0, for_scans = 0;
     HYBZ_TRY(sort_temporary(uint32_t(n), &for_sort));
     HYBZ_TRY(line_scans_temporary(uint32_t(n), uint32_t(bytes), &for_scans));
-    lane->temporary_bytes = std::max(for_sort, for_scans);
+    s.temporary_bytes = std::max(for_sort, for_scans);
     uint32_t *line = nullptr, *group = nullptr; // of both generations
     const Array arrays[] = {
         {&s.text, bytes + kLinePadding},
@@ -267,7 +265,7 @@ int lay_out_lines(hybz_lane *lane, Needs *needs) {
         {&s.keyed, n * 4},
         {&s.out_end, n * 4},
         {&s.flags, kLineFlags * 4},
-        {&s.temporary, lane->temporary_bytes},
+        {&s.temporary, s.temporary_bytes},
     };
     *needs = {lay_out_arrays(arrays, lane->memory), sizeof(LinesStaging)};
     for (TiedLines &tied : s.tied) {
@@ -284,24 +282,22 @@ using namespace hybz;
 extern "C" int hybz_lane_lines(hybz_lane *lane, uint32_t ranges, const uint32_t *lengths, const uint8_t *text,
                                uint32_t end, uint32_t flags, uint8_t *sorted, uint32_t *sorted_lengths,
                                uint32_t timeout_ms, hybz_lines_report *report) {
-    return sort_lines(lane, {ranges, 0, 0, end, flags}, lengths,
-                      {text, sorted, false, false, nullptr, nullptr, nullptr}, sorted_lengths, deadline_of(timeout_ms),
-                      report);
+    return sort_lines(lane, {ranges, 0, 0, end, flags}, lengths, {text, sorted}, sorted_lengths,
+                      deadline_of(timeout_ms), report);
 }
 
 extern "C" int hybz_lane_lines_on_device(hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end,
                                          uint32_t flags, uint8_t *sorted, uint32_t *sorted_length, uint32_t timeout_ms,
                                          hybz_lines_report *report) {
-    return sort_lines(lane, {1, 0, 0, end, flags}, &length, {text, sorted, true, true, nullptr, nullptr, nullptr},
-                      sorted_length, deadline_of(timeout_ms), report);
+    return sort_lines(lane, {1, 0, 0, end, flags}, &length, {text, sorted, true, true}, sorted_length,
+                      deadline_of(timeout_ms), report);
 }
 
 extern "C" int hybz_lane_lines_keep(hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end, uint8_t *kept,
                                     uint32_t timeout_ms, hybz_lines_report *report) {
     uint32_t kept_length = 0;
-    const Place place{text, kept, false, true, nullptr, nullptr, nullptr};
-    const int error =
-        sort_lines(lane, {1, 0, 0, end, 0}, &length, place, &kept_length, deadline_of(timeout_ms), report);
+    const int error = sort_lines(lane, {1, 0, 0, end, 0}, &length, {text, kept, false, true}, &kept_length,
+                                 deadline_of(timeout_ms), report);
     return error || kept_length == length ? error : HYBZ_WRONG;
 }
 
