@@ -100,23 +100,14 @@ __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint
         const uint32_t strings = events ? __ffs(events) - 1 : 32;
         const bool mine = lane < strings, copies = mine && !own.is_literal();
         // Lengths of strings whose parents are in this group follow from the parents' lengths.
-        bool waits = copies && own.entry() >= number;
+        const bool inside = copies && own.entry() >= number;
         const uint32_t within = own.entry() - number;
-        uint32_t from = 0, length = mine ? 1 : 0, parent = waits ? within : lane;
-        if (copies && !waits) {
+        uint32_t from = 0, length = mine ? 1 : 0;
+        if (copies && !inside) {
             from = starts[own.entry()];
             length += Start(starts[own.entry() + 1] - from);
         }
-        const bool inside = waits;
-        while (__ballot_sync(~0u, waits)) {
-            const uint32_t more = __shfl_sync(~0u, length, parent), grand = __shfl_sync(~0u, parent, parent);
-            const bool still = __shfl_sync(~0u, waits, parent);
-            if (waits) {
-                length += more;
-                parent = grand;
-                waits = still;
-            }
-        }
+        follow_parents(length, within, inside, Sum{});
         const uint32_t end = to + sum_up_to(length), begin = end - length;
         if (mine && own.number < kLzwNamed) starts[own.number + 1] = Start(end);
         if (kWrite) {
@@ -287,13 +278,10 @@ int decode(const DecodingStrips &s, const Strips &strips, uint8_t *out, cudaStre
     const uint32_t grid = blocks_for(s.staged_slots[strips.count], kTaskWarps<Start>);
     constexpr uint32_t kTaskThreads = kTaskWarps<Start> * 32;
     find_kernel<<<strips.count, kFindThreads, 0, stream>>>(strips);
-    HYBZ_TRY(cudaGetLastError());
     const auto measure = measure_kernel<Start>;
     measure<<<grid, kTaskThreads, 0, stream>>>(strips, s.found);
-    HYBZ_TRY(cudaGetLastError());
     place_kernel<<<blocks_for(strips.count, kPlaceThreads), kPlaceThreads, 0, stream>>>(strips, s.found, s.places,
                                                                                        s.results);
-    HYBZ_TRY(cudaGetLastError());
     const auto write = write_kernel<Start>;
     write<<<grid, kTaskThreads, 0, stream>>>(strips, s.places, out);
     return int(cudaGetLastError());

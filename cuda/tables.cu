@@ -176,14 +176,8 @@ struct Block {
 };
 
 inline __device__ Block block_of(const Coding &coding, const hybz_coded &coded) {
-    Block block;
-    block.symbols = symbol_words(coding, blockIdx.x);
-    block.count = coded.symbols;
-    block.groups = group_count(block.count);
-    block.tables = table_count(block.count);
-    block.alphabet = 2;
-    for (uint32_t w = 0; w < 8; w++) block.alphabet += __popc(coded.used[w]);
-    return block;
+    return {symbol_words(coding, blockIdx.x), coded.symbols, group_count(coded.symbols), table_count(coded.symbols),
+            count_used(coded.used) + 2};
 }
 
 // Calls `f`, for each tile of groups, with this thread's group, whether there is such a group, and its cost with each
