@@ -5,23 +5,6 @@ namespace hybz {
 
 namespace {
 
-using Batch = std::vector<size_t>; // numbers of shapes
-
-uint32_t size_of(const Shape &shape) { return uint32_t(shape.text.size()); }
-
-std::vector<Shape> primitive_shapes(uint32_t n) {
-    std::vector<Shape> all;
-    for (Shape &shape : shapes(n))
-        if (!is_periodic(shape.text.data(), size_of(shape))) all.push_back(std::move(shape));
-    return all;
-}
-
-uint32_t longest(const std::vector<Shape> &all) {
-    uint32_t length = 0;
-    for (const Shape &shape : all) length = std::max(length, size_of(shape));
-    return length;
-}
-
 // Each shape alone, the first with the last, all of them, and all of them twice.
 std::vector<Batch> batches(size_t count) {
     std::vector<Batch> all;
@@ -35,17 +18,6 @@ std::vector<Batch> batches(size_t count) {
     all.push_back(once);
     all.push_back(twice);
     return all;
-}
-
-// Copies the batch to the lane's input; returns the lengths.
-std::vector<uint32_t> fill(uint8_t *text, const std::vector<Shape> &all, const Batch &batch) {
-    std::vector<uint32_t> lengths;
-    for (size_t i : batch) {
-        memcpy(text, all[i].text.data(), all[i].text.size());
-        text += all[i].text.size();
-        lengths.push_back(size_of(all[i]));
-    }
-    return lengths;
 }
 
 // Counts errors.
@@ -108,7 +80,6 @@ int check_bwt(uint32_t max_length) {
         parallel(all.size(), [&](size_t i) { expected[i] = expected_column(all[i].text); });
         BwtLane lane(uint32_t(2 * all.size()), longest(all));
         for (const Batch &batch : batches(all.size())) {
-            lane.spoil();
             lane.run(fill(lane.text.memory, all, batch));
             const uint8_t *column = lane.column.memory;
             for (size_t b = 0; b < batch.size(); b++) {
@@ -132,14 +103,11 @@ struct ThirdRows {
     std::vector<uint32_t> entries;
 };
 
-// Computed from the ranks of all suffixes, including the end mark's, as hybz.h and thirds.cu define the results.
+// Computed from the order of all suffixes, including the end mark's, as hybz.h and thirds.cu define the results.
 ThirdRows expected_thirds(const Text &text, uint32_t turn, uint32_t entry_log) {
     const uint32_t n = uint32_t(text.size());
-    std::vector<uint8_t> column(n + 1);
-    std::vector<uint32_t> rank, order(n + 1), all, others;
-    uint32_t origin;
-    reference_suffixes(text.data(), n, column.data(), &origin, rank);
-    for (uint32_t i = 0; i <= n; i++) order[rank[i]] = i;
+    const std::vector<uint32_t> order = suffix_order(text);
+    std::vector<uint32_t> all, others;
     for (uint32_t i : order)
         if (i % 3) all.push_back(i);
         else if (i < n) others.push_back(i);
@@ -179,7 +147,6 @@ int check_thirds(uint32_t max_length) {
             std::vector<uint32_t> turns;
             for (size_t i : batch) turns.push_back(turn_of(i));
             const std::vector<uint32_t> lengths = fill(lane.text.memory, all, batch);
-            lane.spoil();
             lane.run(lengths, turns, entry_log);
             const size_t each = ((*std::max_element(lengths.begin(), lengths.end()) - 1) >> entry_log) + 1;
             const uint32_t *bits = lane.bits.memory, *entries = lane.entries.memory;
@@ -213,7 +180,6 @@ int check_coding(uint32_t max_length) {
         for (const Batch &batch : batches(all.size())) {
             CodingLane &lane = batch.size() <= 2 ? proving : together;
             const bool proves = n > 100000 || (n > 2000 && batch.size() <= 2);
-            lane.spoil();
             lane.run(fill(lane.text.memory, all, batch), proves);
             for (size_t b = 0; b < batch.size(); b++) {
                 const Coded &want = expected[batch[b]];
@@ -246,7 +212,6 @@ int check_suffixes(uint32_t max_length) {
         SuffixLane lane(uint32_t(2 * all.size()), longest(all), entry_log);
         for (const Batch &batch : batches(all.size())) {
             const std::vector<uint32_t> lengths = fill(lane.text.memory, all, batch);
-            lane.spoil();
             lane.run(lengths, entry_log);
             const size_t each = ((*std::max_element(lengths.begin(), lengths.end()) - 1) >> entry_log) + 1;
             const uint8_t *column = lane.column.memory;
