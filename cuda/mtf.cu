@@ -107,8 +107,9 @@ __global__ void __launch_bounds__(kThreads) symbols_kernel(Coding coding) {
         const Chunk found = coding.chunks[block * coding.chunk_pitch + chunk];
         uint32_t all_digits = 0, ones = 0;
         each_head(found, heads, [&](uint32_t to, uint32_t run, uint32_t digits, uint32_t rank) {
-            for (uint32_t d = 0; d < digits; d++) out[to++] = uint16_t(run >> d & 1);
-            out[to] = uint16_t(rank + 1);
+            uint16_t *at = out + to;
+            for (uint32_t d = 0; d < digits; d++) *at++ = uint16_t(run >> d & 1);
+            *at = uint16_t(rank + 1);
             atomicAdd(&counts[rank + 1], 1u);
             all_digits += digits;
             ones += __popc(run) - 1;

@@ -34,11 +34,6 @@ struct Place {
     const hybz_slice *slices = nullptr;
 };
 
-// The numbers of the events at which the steps of a batch begin.
-struct LineEvents {
-    uint32_t begin, uploaded, found, keyed, sorted, settled, tied, placed, copied, end;
-};
-
 int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
     SortingLines &s = lane->lines;
     LinesStaging &staging = lane->staged<LinesStaging>();
@@ -62,15 +57,14 @@ static_assert(kSortBits - 32 >= kMaxCode, "a key holds a symbol at least");
 static_assert(HYBZ_MAX_LINES(HYBZ_MAX_TEXT) <= uint64_t(1) << 32, "32 bits number all groups");
 
 // Goes from sorted first keys to the order of all lines.
-int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock::time_point deadline,
-              hybz_lines_report *report) {
+int sort_ties(hybz_lane *lane, const LineBatch &batch, Clock::time_point deadline, hybz_lines_report *report) {
     SortingLines &s = lane->lines;
     LinesStaging &staging = lane->staged<LinesStaging>();
     const cudaStream_t stream = lane->stream;
     LineRound round{batch.lines, KeyLayout(batch.ranges).block_bits, 0, true};
     for (uint32_t number = 0;; number++) {
         HYBZ_TRY(settle_lines(s, round, stream));
-        if (round.first) events.settled = lane->record();
+        if (round.first) lane->record();
         HYBZ_TRY(cudaMemcpyAsync(&staging.places, s.places + round.count - 1, 8, cudaMemcpyDeviceToHost, stream));
         HYBZ_TRY(cudaMemcpyAsync(staging.flags, s.flags, kLineFlags * 4, cudaMemcpyDeviceToHost, stream));
         HYBZ_TRY(lane->wait(deadline));
@@ -102,14 +96,14 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
 }
 
 int return_text(hybz_lane *lane, const LineBatch &batch, const Place &place, uint32_t *sorted_lengths,
-                LineEvents &events, Clock::time_point deadline) {
+                Clock::time_point deadline) {
     SortingLines &s = lane->lines;
     LinesStaging &staging = lane->staged<LinesStaging>();
     const cudaStream_t stream = lane->stream;
     HYBZ_TRY(place_lines(s, batch, stream));
-    events.placed = lane->record();
+    lane->record();
     HYBZ_TRY(copy_lines(s, batch, stream));
-    events.copied = lane->record();
+    lane->record();
     HYBZ_TRY(cudaMemcpyAsync(staging.range_end, s.range_end, batch.ranges * 4, cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(lane->wait(deadline));
     uint32_t total = 0;
@@ -121,7 +115,7 @@ int return_text(hybz_lane *lane, const LineBatch &batch, const Place &place, uin
     }
     const auto way = place.to_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
     HYBZ_TRY(cudaMemcpyAsync(place.sorted, s.sorted, total, way, stream));
-    events.end = lane->record();
+    lane->record();
     return lane->wait(deadline);
 }
 
@@ -181,18 +175,17 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     if (place.slices && !parts_fit(batch, lengths, place)) return HYBZ_ARGUMENT;
     staging.range_begin[batch.ranges] = batch.bytes = uint32_t(total);
 
-    LineEvents events{};
     HYBZ_TRY(cudaSetDevice(lane->device));
     lane->used_events = 0;
-    events.begin = lane->record();
+    lane->record(); // an event between each two steps, in the order of the report's times
     HYBZ_TRY(bring_text(lane, batch, place));
     HYBZ_TRY(cudaMemsetAsync(s.flags, 0, kLineFlags * 4, stream));
     HYBZ_TRY(cudaMemcpyAsync(s.range_begin, staging.range_begin, (batch.ranges + 1) * 4, cudaMemcpyHostToDevice,
                              stream));
-    events.uploaded = lane->record();
+    lane->record();
     HYBZ_TRY(line_table(s, batch, stream));
     HYBZ_TRY(find_all(lane, batch, deadline));
-    events.found = lane->record();
+    lane->record();
     const KeyLayout layout(batch.ranges);
     s.sort.current = 0;
     HYBZ_TRY(range_common(s, batch, kFirstLimit, stream));
@@ -203,25 +196,17 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
         HYBZ_TRY(lane->wait(deadline));
         from_bit = std::max(from_bit, std::min(63, 64 - int(staging.flags[kUsedBits])));
     }
-    events.keyed = lane->record();
+    lane->record();
     HYBZ_TRY(sort_keys(lane, batch.lines, from_bit));
-    events.sorted = lane->record();
-    HYBZ_TRY(sort_ties(lane, batch, events, deadline, report));
-    events.tied = lane->record();
-    HYBZ_TRY(return_text(lane, batch, place, sorted_lengths, events, deadline));
+    lane->record();
+    HYBZ_TRY(sort_ties(lane, batch, deadline, report));
+    lane->record();
+    HYBZ_TRY(return_text(lane, batch, place, sorted_lengths, deadline));
     HYBZ_TRY(lane->event_error);
     if (report) {
-        report->bytes = total;
-        report->lines = batch.lines;
-        report->upload_ms = lane->elapsed(events.begin, events.uploaded);
-        report->find_ms = lane->elapsed(events.uploaded, events.found);
-        report->keys_ms = lane->elapsed(events.found, events.keyed);
-        report->sort_ms = lane->elapsed(events.keyed, events.sorted);
-        report->settle_ms = lane->elapsed(events.sorted, events.settled);
-        report->rounds_ms = lane->elapsed(events.settled, events.tied);
-        report->place_ms = lane->elapsed(events.tied, events.placed);
-        report->copy_ms = lane->elapsed(events.placed, events.copied);
-        report->download_ms = lane->elapsed(events.copied, events.end);
+        const auto ms = [&](uint32_t event) { return lane->elapsed(event, event + 1); };
+        *report = {total, report->sorted_again, batch.lines, report->tied, report->rounds, ms(0), ms(1), ms(2), ms(3),
+                   ms(4), ms(5),                ms(6),       ms(7),        ms(8)};
     }
     return 0;
 }
