@@ -139,32 +139,20 @@ __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint
 // Strips of up to 64 KiB need only 16 bits for an offset, and half the shared memory.
 template <class Start> constexpr uint32_t kTaskWarps = sizeof(Start) == 2 ? 4 : 2;
 
-// Measures each task.
-template <class Start>
+// Measures each task (kWrite: false), or writes its text from `places` on (~0: none).
+template <bool kWrite, class Start>
 __global__ void __launch_bounds__(kTaskWarps<Start> * 32)
-measure_kernel(const Strips strips, LzwFound *__restrict__ found) {
+tasks_kernel(const Strips strips, LzwFound *__restrict__ found, const uint32_t *__restrict__ places, uint8_t *out) {
     __shared__ Start starts[kTaskWarps<Start>][kLzwNamed + 1];
     const uint32_t warp = threadIdx.x >> 5, which = blockIdx.x * kTaskWarps<Start> + warp;
     if (which >= *strips.total) return;
-    const uint32_t slot = strips.order[which];
-    const LzwTask task = strips.tasks[slot];
-    const LzwFound result = decode_task<false>(strips.codes(task.strip), task, strips.strips[task.strip].length,
-                                               nullptr, starts[warp]);
-    if ((threadIdx.x & 31) == 0) found[slot] = result;
-}
-
-// Writes each task's text from `places` on (~0: none).
-template <class Start>
-__global__ void __launch_bounds__(kTaskWarps<Start> * 32)
-write_kernel(const Strips strips, const uint32_t *__restrict__ places, uint8_t *out) {
-    __shared__ Start starts[kTaskWarps<Start>][kLzwNamed + 1];
-    const uint32_t warp = threadIdx.x >> 5, which = blockIdx.x * kTaskWarps<Start> + warp;
-    if (which >= *strips.total) return;
-    const uint32_t slot = strips.order[which], place = places[slot];
+    const uint32_t slot = strips.order[which], place = kWrite ? places[slot] : 0;
     if (place == ~0u) return;
     const LzwTask task = strips.tasks[slot];
     const hybz_lzw_strip &strip = strips.strips[task.strip];
-    decode_task<true>(strips.codes(task.strip), task, strip.length - place, out + strip.to + place, starts[warp]);
+    const LzwFound result = decode_task<kWrite>(strips.codes(task.strip), task, strip.length - place,
+                                                out + strip.to + place, starts[warp]);
+    if (!kWrite && (threadIdx.x & 31) == 0) found[slot] = result;
 }
 
 // Undoes TIFF's predictor 2 in place: each byte is stored as the difference from the same byte of the pixel before it
@@ -278,12 +266,11 @@ int decode(const DecodingStrips &s, const Strips &strips, uint8_t *out, cudaStre
     const uint32_t grid = blocks_for(s.staged_slots[strips.count], kTaskWarps<Start>);
     constexpr uint32_t kTaskThreads = kTaskWarps<Start> * 32;
     find_kernel<<<strips.count, kFindThreads, 0, stream>>>(strips);
-    const auto measure = measure_kernel<Start>;
-    measure<<<grid, kTaskThreads, 0, stream>>>(strips, s.found);
+    const auto measure = tasks_kernel<false, Start>, write = tasks_kernel<true, Start>;
+    measure<<<grid, kTaskThreads, 0, stream>>>(strips, s.found, s.places, out);
     place_kernel<<<blocks_for(strips.count, kPlaceThreads), kPlaceThreads, 0, stream>>>(strips, s.found, s.places,
                                                                                        s.results);
-    const auto write = write_kernel<Start>;
-    write<<<grid, kTaskThreads, 0, stream>>>(strips, s.places, out);
+    write<<<grid, kTaskThreads, 0, stream>>>(strips, s.found, s.places, out);
     return int(cudaGetLastError());
 }
 

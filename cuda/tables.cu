@@ -141,12 +141,6 @@ inline __device__ void set_costs(TablesMemory &memory, uint32_t tables, uint32_t
     }
 }
 
-// Loads the groups of a tile over those of the last tile; whole CTA. Needs a barrier before and after.
-inline __device__ void load_groups(TablesMemory &memory, const uint32_t *symbols, uint32_t tile, uint32_t groups) {
-    const uint32_t words = min(kTileGroups, groups - tile) * kGroupWords;
-    for (uint32_t w = threadIdx.x; w < words; w += kTableThreads) memory.words[w] = symbols[tile * kGroupWords + w];
-}
-
 // Calls `f` with the symbols of this thread's half of its group.
 template <class F>
 inline __device__ void each_symbol(const TablesMemory &memory, F f) {
@@ -186,7 +180,9 @@ template <class F>
 inline __device__ void each_group(TablesMemory &memory, const Block &block, F f) {
     for (uint32_t tile = 0; tile < block.groups; tile += kTileGroups) {
         __syncthreads();
-        load_groups(memory, block.symbols, tile, block.groups);
+        const uint32_t words = min(kTileGroups, block.groups - tile) * kGroupWords;
+        for (uint32_t w = threadIdx.x; w < words; w += kTableThreads)
+            memory.words[w] = block.symbols[tile * kGroupWords + w];
         __syncthreads();
         const uint32_t group = tile + threadIdx.x / 2;
         const bool any = group < block.groups;

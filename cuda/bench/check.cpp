@@ -30,11 +30,20 @@ struct Tally {
         wrong++;
         printf("WRONG %s %u in a batch of %zu: %s\n", shape.name.c_str(), size_of(shape), batch.size(), what);
     }
-    void print(uint32_t n, size_t shapes) const {
-        printf("n %u: %zu shapes, %d blocks so far, %d wrong\n", n, shapes, done, wrong);
+};
+
+// Calls `check`, which returns the number of its shapes, with each of these lengths up to the max one, and a tally.
+// Returns the exit status.
+template <class Check> int each_length(std::initializer_list<uint32_t> lengths, uint32_t max_length, Check check) {
+    Tally tally;
+    for (const uint32_t n : lengths) {
+        if (n > max_length) break;
+        const size_t shapes = check(n, tally);
+        printf("n %u: %zu shapes, %d blocks so far, %d wrong\n", n, shapes, tally.done, tally.wrong);
         fflush(stdout);
     }
-};
+    return tally.wrong != 0;
+}
 
 // Whether the device's counts equal the simulation's.
 bool counts_agree(const std::vector<Shape> &all, const Batch &batch, const uint8_t *text, const hybz_report &report) {
@@ -72,9 +81,7 @@ const char *column_error(const Column &expected, const uint8_t *column, uint32_t
 } // namespace
 
 int check_bwt(uint32_t max_length) {
-    Tally tally;
-    for (uint32_t n : {64u, 200u, 5000u, 70000u, 899981u}) {
-        if (n > max_length) break;
+    return each_length({64u, 200u, 5000u, 70000u, 899981u}, max_length, [](uint32_t n, Tally &tally) {
         const std::vector<Shape> all = primitive_shapes(n);
         std::vector<Column> expected(all.size());
         parallel(all.size(), [&](size_t i) { expected[i] = expected_column(all[i].text); });
@@ -89,9 +96,8 @@ int check_bwt(uint32_t max_length) {
             }
             if (n < 100000) tally.wrong += !counts_agree(all, batch, lane.text.memory, lane.report);
         }
-        tally.print(n, all.size());
-    }
-    return tally.wrong != 0;
+        return all.size();
+    });
 }
 
 namespace {
@@ -133,9 +139,7 @@ ThirdRows expected_thirds(const Text &text, uint32_t turn, uint32_t entry_log) {
 } // namespace
 
 int check_thirds(uint32_t max_length) {
-    Tally tally;
-    for (uint32_t n : {64u, 200u, 5000u, 5001u, 70000u, 899981u, 1500000u}) {
-        if (n > max_length) break;
+    return each_length({64u, 200u, 5000u, 5001u, 70000u, 899981u, 1500000u}, max_length, [](uint32_t n, Tally &tally) {
         // Suffixes are sorted, whether or not the block was rotated to its least rotation.
         const uint32_t entry_log = n < 5000 ? 3 : 12;
         const std::vector<Shape> all = shapes(n);
@@ -163,15 +167,12 @@ int check_thirds(uint32_t max_length) {
                 entries += each;
             }
         }
-        tally.print(n, all.size());
-    }
-    return tally.wrong != 0;
+        return all.size();
+    });
 }
 
 int check_coding(uint32_t max_length) {
-    Tally tally;
-    for (uint32_t n : {64u, 200u, 2050u, 5000u, 70000u, 899981u}) {
-        if (n > max_length) break;
+    return each_length({64u, 200u, 2050u, 5000u, 70000u, 899981u}, max_length, [](uint32_t n, Tally &tally) {
         const std::vector<Shape> all = primitive_shapes(n);
         std::vector<Coded> expected(all.size());
         parallel(all.size(), [&](size_t i) { expected[i] = expected_coding(all[i].text); });
@@ -191,15 +192,12 @@ int check_coding(uint32_t max_length) {
                 tally.add(all[batch[b]], batch, what);
             }
         }
-        tally.print(n, all.size());
-    }
-    return tally.wrong != 0;
+        return all.size();
+    });
 }
 
 int check_suffixes(uint32_t max_length) {
-    Tally tally;
-    for (uint32_t n : {64u, 1000u, 70000u, 1500000u}) {
-        if (n > max_length) break;
+    return each_length({64u, 1000u, 70000u, 1500000u}, max_length, [](uint32_t n, Tally &tally) {
         const uint32_t entry_log = n < 5000 ? 3 : 12;
         const std::vector<Shape> all = shapes(n);
         std::vector<Column> expected(all.size());
@@ -223,9 +221,8 @@ int check_suffixes(uint32_t max_length) {
                 column += expected[batch[b]].bytes.size();
             }
         }
-        tally.print(n, all.size());
-    }
-    return tally.wrong != 0;
+        return all.size();
+    });
 }
 
 } // namespace hybz
