@@ -21,11 +21,6 @@ namespace {
 constexpr uint32_t kWarps = 4;
 constexpr uint32_t kStage = 24; // words: the rest of the previous one, and a group of 32 tokens and a selector
 
-struct TableMemory {
-    uint8_t owner[kTokenStates];
-    uint32_t next[32];
-};
-
 __global__ void __launch_bounds__(kWarps * 32) encoders_kernel(LargeCoding coding) {
     __shared__ TableMemory memories[kWarps];
     const uint32_t lane = threadIdx.x & 31, block = blockIdx.y;
@@ -43,31 +38,13 @@ __global__ void __launch_bounds__(kWarps * 32) encoders_kernel(LargeCoding codin
     uint16_t *const before = is_token
                                  ? coding.states + (uint64_t(block) * kTokenTables + table) * kTokenStates
                                  : coding.selector_states + (uint64_t(block) * kSelectors + table) * kSelectorStates;
-    TableMemory &memory = memories[threadIdx.x >> 5];
-    // States are assigned one after the other, with a stride that visits each once.
-    const uint32_t own = lane < alphabet ? shares[lane] : 0, stride = states / 2 + states / 8 + 3;
-    uint32_t from = 0;
-    for (uint32_t symbol = 0; symbol < alphabet; symbol++) {
-        const uint32_t end = from + __shfl_sync(~0u, own, symbol);
-        for (uint32_t k = from + lane; k < end; k += 32) memory.owner[k * stride & (states - 1)] = uint8_t(symbol);
-        if (lane == symbol) {
-            // A state loses this many bits, or one fewer, to get into share..2 * share.
-            const uint32_t most = state_log + __clz(max(own, 1u)) - 31;
-            symbols[symbol] = {(most << 16) - (own << most), int32_t(table * states + from) - int32_t(own)};
-            memory.next[symbol] = from;
-        }
-        from = end;
-    }
-    __syncwarp();
-    for (uint32_t state = lane; state < states; state += 32) {
-        const uint32_t symbol = memory.owner[state];
-        const uint32_t same = __match_any_sync(~0u, symbol), earlier = __popc(same & ((1u << lane) - 1));
-        const uint32_t at = memory.next[symbol];
-        __syncwarp();
-        if (earlier == 0) memory.next[symbol] = at + __popc(same);
-        before[at + earlier] = uint16_t(states + state);
-        __syncwarp();
-    }
+    const uint32_t share = lane < alphabet ? shares[lane] : 0, from = sum_up_to(share) - share;
+    // A state loses this many bits, or one fewer, to get into share..2 * share.
+    const uint32_t most = state_log + __clz(max(share, 1u)) - 31;
+    if (lane < alphabet)
+        symbols[lane] = {(most << 16) - (share << most), int32_t(table * states + from) - int32_t(share)};
+    assign_states(memories[threadIdx.x >> 5], share, from, states,
+                  [&](uint32_t state, uint32_t, uint32_t number) { before[number] = uint16_t(states + state); });
 }
 
 inline __device__ uint32_t extra_bits(uint32_t joint) {
@@ -183,15 +160,9 @@ __global__ void __launch_bounds__(kWarps * 32) encode_kernel(LargeCoding coding)
 
 __global__ void __launch_bounds__(kLevels) places_kernel(LargeCoding coding) {
     __shared__ ScanMemory memory;
-    uint32_t before = 0;
-    for (uint32_t from = 0; from < coding.segments; from += kLevels) {
-        const uint32_t segment = from + threadIdx.x;
-        const Scanned bytes =
-            scan_before(memory, segment < coding.segments ? (coding.coded[segment].bits + 7) / 8 : 0, Sum{});
-        if (segment < coding.segments) coding.offsets[segment] = before + bytes.before;
-        before += bytes.all;
-        __syncthreads();
-    }
+    sum_before(
+        memory, coding.segments, [&](uint32_t segment) { return (coding.coded[segment].bits + 7) / 8; },
+        [&](uint32_t segment, uint32_t before) { coding.offsets[segment] = before; });
 }
 
 __global__ void __launch_bounds__(kThreads) bytes_kernel(LargeCoding coding) {

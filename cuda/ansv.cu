@@ -53,6 +53,11 @@ template <uint32_t kAfter> __device__ uint32_t in_tile(const uint32_t *nodes, ui
 
 // A whole warp calls each of the next functions with one value, and all lanes return the same.
 
+// The set bit that is nearest to the searching place: the lowest one after it, the highest one before it.
+template <bool kAfter> __device__ uint32_t nearest(uint32_t votes) {
+    return kAfter ? __ffs(votes) - 1 : 31 - __clz(votes);
+}
+
 // Below a node of a level, the smaller value nearest to the node's right end (before) or left end; there must be one.
 template <bool kAfter>
 __device__ uint32_t tree_down(const Factoring &f, uint32_t level, uint32_t node, uint32_t value) {
@@ -60,38 +65,28 @@ __device__ uint32_t tree_down(const Factoring &f, uint32_t level, uint32_t node,
     while (level-- > 0) {
         const uint32_t child = node * kFan + lane;
         const uint32_t votes = __ballot_sync(~0u, child < f.nodes[level] && f.minima[level][child] < value);
-        node = node * kFan + (kAfter ? __ffs(votes) - 1 : 31 - __clz(votes));
+        node = node * kFan + nearest<kAfter>(votes);
     }
     const uint32_t low = node * kStrip + lane, high = low + 32;
     const uint32_t low_value = low < f.rows ? f.order[low] : kNowhere;
     const uint32_t high_value = high < f.rows ? f.order[high] : kNowhere;
     const uint32_t lows = __ballot_sync(~0u, low_value < value), highs = __ballot_sync(~0u, high_value < value);
     const bool in_low = kAfter ? lows != 0 : highs == 0;
-    const uint32_t votes = in_low ? lows : highs;
-    return __shfl_sync(~0u, in_low ? low_value : high_value, kAfter ? __ffs(votes) - 1 : 31 - __clz(votes));
+    return __shfl_sync(~0u, in_low ? low_value : high_value, nearest<kAfter>(in_low ? lows : highs));
 }
 
-// The nearest smaller value before a tile, or kNowhere.
-__device__ uint32_t before_tile(const Factoring &f, uint32_t tile, uint32_t value) {
-    uint32_t from = tile * kTileStrips;
-    for (uint32_t level = 0; level < f.levels; level++, from /= kFan) {
-        const uint32_t first = from / kFan * kFan, node = first + (threadIdx.x & 31);
-        const uint32_t votes = __ballot_sync(~0u, node < from && f.minima[level][node] < value);
-        if (votes) return tree_down<false>(f, level, first + 31 - __clz(votes), value);
-    }
-    return kNowhere;
-}
-
-// The nearest smaller value after a tile.
-__device__ uint32_t after_tile(const Factoring &f, uint32_t tile, uint32_t value) {
-    // The first node not searched yet. The search of a level ends with the last child of a node, so the next level
-    // continues with the node after that one.
-    uint32_t from = (tile + 1) * kTileStrips;
+// The nearest smaller value before or after a tile, or kNowhere.
+template <bool kAfter> __device__ uint32_t beyond_tile(const Factoring &f, uint32_t tile, uint32_t value) {
+    // The first node not searched yet, or the end of those. The search of a level ends with the last (or first) child
+    // of a node, so the next level continues with the node after (or before) that one.
+    uint32_t from = (tile + kAfter) * kTileStrips;
     for (uint32_t level = 0; level < f.levels; level++) {
-        const uint32_t end = min((from + kFan - 1) / kFan * kFan, f.nodes[level]), node = from + (threadIdx.x & 31);
+        const uint32_t parent = kAfter ? (from + kFan - 1) / kFan : from / kFan;
+        const uint32_t first = kAfter ? from : parent * kFan, node = first + (threadIdx.x & 31);
+        const uint32_t end = kAfter ? min(parent * kFan, f.nodes[level]) : from;
         const uint32_t votes = __ballot_sync(~0u, node < end && f.minima[level][node] < value);
-        if (votes) return tree_down<true>(f, level, from + __ffs(votes) - 1, value);
-        from = (from + kFan - 1) / kFan;
+        if (votes) return tree_down<kAfter>(f, level, first + nearest<kAfter>(votes), value);
+        from = parent;
     }
     return kNowhere;
 }
@@ -101,8 +96,7 @@ template <bool kAfter>
 __device__ uint32_t outside_tile(const Factoring &f, uint32_t tile, uint32_t value, bool wanted) {
     uint32_t own = kNowhere;
     for (uint32_t open = __ballot_sync(~0u, wanted); open; open = __ballot_sync(~0u, wanted)) {
-        const uint32_t largest = __shfl_sync(~0u, value, kAfter ? 31 - __clz(open) : __ffs(open) - 1);
-        const uint32_t found = kAfter ? after_tile(f, tile, largest) : before_tile(f, tile, largest);
+        const uint32_t found = beyond_tile<kAfter>(f, tile, __shfl_sync(~0u, value, nearest<!kAfter>(open)));
         if (wanted && (found == kNowhere || found < value)) {
             own = found;
             wanted = false;

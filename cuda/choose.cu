@@ -72,27 +72,19 @@ __global__ void __launch_bounds__(kLevels) parts_kernel(LargeCoding coding) {
     *own = groups.all ? uint32_t(uint64_t(groups.before) * coding.about[blockIdx.x].selectors / groups.all) : 0;
 }
 
-// A CTA's counts over all its segments.
-struct TallyMemory {
-    uint32_t tokens[kSelectors][kJoint];
-    uint32_t moves[kSelectors][kSelectors];
-};
-
-inline __device__ void clear_tally(TallyMemory &memory) {
-    uint32_t *const words = &memory.tokens[0][0];
-    for (uint32_t w = threadIdx.x; w < sizeof(TallyMemory) / 4; w += kThreads) words[w] = 0;
+// Counts over all segments of a CTA, in shared memory.
+inline __device__ void clear_tally(hybz_tally &memory) {
+    for (uint32_t w = threadIdx.x; w < sizeof(hybz_tally) / 4; w += kThreads) (&memory.tokens[0][0])[w] = 0;
 }
 
-inline __device__ void add_tally(const TallyMemory &memory, hybz_tally *tally) {
+inline __device__ void add_tally(const hybz_tally &memory, hybz_tally *tally) {
     const uint32_t *const words = &memory.tokens[0][0];
-    uint32_t *const to = &tally->tokens[0][0];
-    for (uint32_t w = threadIdx.x; w < sizeof(TallyMemory) / 4; w += kThreads)
-        if (words[w]) atomicAdd(&to[w], words[w]);
+    for (uint32_t w = threadIdx.x; w < sizeof(hybz_tally) / 4; w += kThreads)
+        if (words[w]) atomicAdd(&tally->tokens[0][0] + w, words[w]);
 }
-static_assert(sizeof(TallyMemory) == sizeof(hybz_tally), "the same numbers");
 
 __global__ void __launch_bounds__(kThreads) firsts_kernel(LargeCoding coding) {
-    __shared__ TallyMemory memory;
+    __shared__ hybz_tally memory;
     const uint32_t block = blockIdx.y, lane = threadIdx.x & 31;
     clear_tally(memory);
     __syncthreads();
@@ -120,7 +112,7 @@ __global__ void __launch_bounds__(kThreads) firsts_kernel(LargeCoding coding) {
 struct RoundMemory {
     uint32_t prices[kJoint + 1][kPairs]; // of two selectors each; the last row stands for a missing token
     uint32_t selectors[kSelectors][kPairs];
-    TallyMemory tally;
+    hybz_tally tally;
 };
 
 __global__ void __launch_bounds__(kThreads) rounds_kernel(LargeCoding coding, bool all) {

@@ -97,8 +97,9 @@ __global__ void __launch_bounds__(kThreads) joins_kernel(LargeCoding coding) {
         coding.tokens[at] = uint8_t((run + 1) >> lane & 1);
         coding.extras[at] = 0;
     }
-    if (lane == 0) coding.coded[segment.number] = {0, tokens + digits};
-    if (lane == 0) atomicAdd(&coding.about[block].tokens, tokens + digits);
+    if (lane != 0) return;
+    coding.coded[segment.number] = {0, tokens + digits};
+    atomicAdd(&coding.about[block].tokens, tokens + digits);
 }
 
 // The token of a symbol from kFirstRange on, above 8 bits with its extra bits.
@@ -108,40 +109,23 @@ inline __device__ uint32_t range_of(uint32_t symbol) {
 }
 
 __global__ void __launch_bounds__(kThreads) digits_kernel(LargeCoding coding) {
-    const uint32_t block = blockIdx.y, lane = threadIdx.x & 31;
+    const uint32_t block = blockIdx.y;
     const SegmentChunk chunk = chunk_of(coding, block, blockIdx.x * kWarps + (threadIdx.x >> 5));
     if (chunk.from >= chunk.segment.rows) return;
     const uint64_t place = row_place(chunk.segment);
     const uint32_t *heads = coding.heads + place + chunk.from;
     const Chunk found = coding.chunks[chunk.segment.number * kCodingChunks + chunk.number];
-    uint64_t at = place + found.symbols;
-    uint32_t after = found.after;
-    uint32_t head = lane < found.heads ? heads[lane] : 0;
-    for (uint32_t h = 0; h < found.heads; h += 32) {
-        const bool mine = h + lane < found.heads;
-        const uint32_t next = h + 32 + lane < found.heads ? heads[h + 32 + lane] : 0;
-        const uint32_t position = head & kIndexMask, symbol = (head >> kIndexBits) + 1;
-        const uint32_t left = __shfl_up_sync(~0u, position, 1);
-        const uint32_t run = position - (lane ? left + 1 : after);
-        const uint32_t digits = mine ? digits_of(run) : 0, size = mine ? digits + 1 : 0;
-        const uint32_t until = sum_up_to(size);
-        if (mine) {
-            uint64_t to = at + until - size;
-            for (uint32_t d = 0; d < digits; d++, to++) {
-                coding.tokens[to] = uint8_t((run + 1) >> d & 1);
-                coding.extras[to] = 0;
-            }
-            const uint32_t token = symbol < kFirstRange ? symbol << 8 : range_of(symbol);
-            coding.tokens[to] = uint8_t(token >> 8);
-            coding.extras[to] = uint8_t(token);
+    each_head(found, heads, [&](uint32_t number, uint32_t run, uint32_t digits, uint32_t rank) {
+        uint64_t to = place + number;
+        for (uint32_t d = 0; d < digits; d++, to++) {
+            coding.tokens[to] = uint8_t(run >> d & 1);
+            coding.extras[to] = 0;
         }
-        at += __shfl_sync(~0u, until, 31);
-        after = __shfl_sync(~0u, position, 31) + 1; // not needed after the last 32 heads
-        head = next;
-    }
+        const uint32_t symbol = rank + 1, token = symbol < kFirstRange ? symbol << 8 : range_of(symbol);
+        coding.tokens[to] = uint8_t(token >> 8);
+        coding.extras[to] = uint8_t(token);
+    });
 }
-
-inline __device__ uint32_t class_of(uint32_t token) { return token < 3 ? token : token < 5 ? 3 : token < 10 ? 4 : 5; }
 
 __global__ void __launch_bounds__(kThreads) joints_kernel(LargeCoding coding) {
     const CodingSegment segment = segment_of(coding, blockIdx.y, blockIdx.x);

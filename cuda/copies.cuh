@@ -24,19 +24,6 @@ inline __device__ ShortByte short_byte(uint32_t source, uint32_t begin, uint32_t
     return {place, place - ~what, what, what > 255 && place < end};
 }
 
-// Replaces each byte that waits for the byte of the lane `parent` by that byte. Follows chains by pointer jumping.
-inline __device__ void await_bytes(uint32_t &byte, uint32_t parent, bool waits) {
-    while (__ballot_sync(~0u, waits)) {
-        const uint32_t value = __shfl_sync(~0u, byte, parent & 31), grand = __shfl_sync(~0u, parent, parent & 31);
-        const bool still = __shfl_sync(~0u, waits, parent & 31);
-        if (waits) {
-            byte = value;
-            parent = grand;
-            waits = still;
-        }
-    }
-}
-
 // Executes short commands. Each command writes one byte, once or several times, or makes one copy: `source` is the
 // byte, or the complement of the distance; `begin` is the destination, and the destinations of the lanes follow each
 // other. A lane handles two bytes of the text at a time: it finds the command of each byte and, if the byte's source
@@ -48,10 +35,10 @@ inline __device__ void carry_out_short(uint32_t source, uint32_t begin, uint32_t
         ShortByte two = short_byte(source, begin, length, at + 32, end);
         if (one.copied && one.from < at) one.byte = out[one.from];
         if (two.copied && two.from < at) two.byte = out[two.from];
-        await_bytes(one.byte, one.from - at, one.copied && one.from >= at);
+        follow_parents(one.byte, one.from - at, one.copied && one.from >= at, Second{});
         const uint32_t near = __shfl_sync(~0u, one.byte, (two.from - at) & 31);
         if (two.copied && two.from - at < 32) two.byte = near;
-        await_bytes(two.byte, two.from - at - 32, two.copied && two.from >= at + 32);
+        follow_parents(two.byte, two.from - at - 32, two.copied && two.from >= at + 32, Second{});
         if (one.place < end) out[one.place] = uint8_t(one.byte);
         if (two.place < end) out[two.place] = uint8_t(two.byte);
         __syncwarp();

@@ -100,16 +100,9 @@ __device__ void make_codes(CodeMemory &memory, const uint32_t *firsts, uint32_t 
         memory.ends[code] = code < 255 ? firsts[code + 1] : rows;
     __syncthreads();
     const uint32_t shift = code_shift(rows);
-    for (uint32_t part = threadIdx.x; part < kCodeRows; part += kWalkers) {
-        // Searches for the first code whose rows end after this row.
-        uint32_t low = 0, high = 255;
-        while (low < high) {
-            const uint32_t middle = (low + high) / 2;
-            if (memory.ends[middle] > uint64_t(part) << shift) high = middle;
-            else low = middle + 1;
-        }
-        memory.codes[part] = uint8_t(low);
-    }
+    // The first code whose rows end after this row.
+    for (uint32_t part = threadIdx.x; part < kCodeRows; part += kWalkers)
+        memory.codes[part] = uint8_t(lower_bound(memory.ends, 255, (part << shift) + 1));
     __syncthreads();
 }
 

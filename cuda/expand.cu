@@ -30,10 +30,11 @@ static_assert(uint64_t(HYBZ_MAX_ROWS) * 52 < 1u << kEqualShift, "five bytes make
 // The state between two bytes.
 struct Runs {
     uint32_t equal; // the number of equal bytes so far; after 4 comes a count, and after that 0
+    bool count = false; // whether the byte was one
 
     // Goes on by one byte, which comes after `last`. Returns the number of bytes of text that this byte makes: one or,
     // if it is a count, as many copies of `last` as it says.
-    __device__ uint32_t next(uint32_t last, uint32_t byte, bool &count) {
+    __device__ uint32_t next(uint32_t last, uint32_t byte) {
         count = equal == 4;
         equal = count ? 0 : equal > 0 && byte == last ? equal + 1 : 1;
         return count ? byte : 1;
@@ -58,8 +59,7 @@ inline __device__ uint32_t equal_before(const uint8_t *text, uint32_t from) {
     }
     if (start == least && least > 0) return kUnknown;
     Runs runs{0};
-    bool count;
-    for (uint32_t i = start; i < from; i++) runs.next(i > start ? text[i - 1] : 0, text[i], count);
+    for (uint32_t i = start; i < from; i++) runs.next(i > start ? text[i - 1] : 0, text[i]);
     return runs.equal;
 }
 
@@ -97,9 +97,7 @@ __global__ void __launch_bounds__(kThreads) lengths_kernel(Decoding decoding) {
     const uint32_t equal = equal_before(piece.text, piece.from);
     Runs runs{equal};
     uint32_t length = 0;
-    bool count;
-    if (equal != kUnknown)
-        each_byte(piece, [&](uint32_t last, uint32_t byte) { length += runs.next(last, byte, count); });
+    if (equal != kUnknown) each_byte(piece, [&](uint32_t last, uint32_t byte) { length += runs.next(last, byte); });
     // The CPU finds out whether a count is missing.
     if (equal == kUnknown || (piece.end == found.rows && runs.equal == 4)) atomicOr(&found.unknown, 1u);
     *piece.about = equal << kEqualShift | length;
@@ -188,9 +186,8 @@ __global__ void __launch_bounds__(kThreads) write_kernel(Decoding decoding) {
     Runs runs{*piece.about >> kEqualShift};
     Writer writer{to + (*piece.about & ((1u << kEqualShift) - 1))};
     each_byte(piece, [&](uint32_t last, uint32_t byte) {
-        bool count;
-        const uint32_t times = runs.next(last, byte, count);
-        for (uint32_t k = 0; k < times; k++) writer.put(count ? last : byte);
+        const uint32_t times = runs.next(last, byte);
+        for (uint32_t k = 0; k < times; k++) writer.put(runs.count ? last : byte);
     });
     writer.store();
 }

@@ -14,20 +14,6 @@ constexpr size_t kHugePage = size_t(2) << 20;
 
 size_t whole_huge_pages(size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
 
-// Memory in huge pages if the system has any, with every page touched; null if there is no memory.
-void *touched_memory(size_t bytes) {
-    const size_t size = whole_huge_pages(bytes);
-    void *const mapped = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped == MAP_FAILED) return nullptr;
-    uint8_t *const begin = static_cast<uint8_t *>(mapped);
-    const size_t before = whole_huge_pages(reinterpret_cast<uintptr_t>(begin)) - reinterpret_cast<uintptr_t>(begin);
-    if (before) munmap(begin, before);
-    if (before < kHugePage) munmap(begin + before + size, kHugePage - before);
-    madvise(begin + before, size, MADV_HUGEPAGE);
-    memset(begin + before, 0, size);
-    return begin + before;
-}
-
 } // namespace
 #endif
 
@@ -55,20 +41,27 @@ extern "C" int hybz_device_use(int device) {
     return int(error);
 }
 
-extern "C" void *hybz_touched_alloc(size_t bytes) {
+// Memory in huge pages if the system has any, with every page touched; null if there is no memory.
+extern "C" void *hybz_touched_alloc([[maybe_unused]] size_t bytes) {
 #ifdef __linux__
-    return touched_memory(bytes);
+    const size_t size = whole_huge_pages(bytes);
+    void *const mapped = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    uint8_t *const begin = static_cast<uint8_t *>(mapped);
+    const size_t before = whole_huge_pages(reinterpret_cast<uintptr_t>(begin)) - reinterpret_cast<uintptr_t>(begin);
+    if (before) munmap(begin, before);
+    if (before < kHugePage) munmap(begin + before + size, kHugePage - before);
+    madvise(begin + before, size, MADV_HUGEPAGE);
+    memset(begin + before, 0, size);
+    return begin + before;
 #else
-    (void)bytes;
     return nullptr;
 #endif
 }
 
-extern "C" void hybz_touched_free(void *touched, size_t bytes) {
+extern "C" void hybz_touched_free([[maybe_unused]] void *touched, [[maybe_unused]] size_t bytes) {
 #ifdef __linux__
     if (touched) munmap(touched, whole_huge_pages(bytes));
-#else
-    (void)touched, (void)bytes;
 #endif
 }
 
@@ -94,7 +87,7 @@ extern "C" int hybz_pinned_alloc(int device, size_t bytes, void *touched, void *
     return int(error);
 }
 
-extern "C" int hybz_pinned_free(void *memory, size_t bytes) {
+extern "C" int hybz_pinned_free(void *memory, [[maybe_unused]] size_t bytes) {
     if (!memory) return 0;
 #ifdef __linux__
     const cudaError_t error = cudaHostUnregister(memory);
@@ -102,7 +95,6 @@ extern "C" int hybz_pinned_free(void *memory, size_t bytes) {
     cudaGetLastError();
     if (error != cudaErrorHostMemoryNotRegistered && error != cudaErrorInvalidValue) return int(error);
 #endif
-    (void)bytes;
     return int(cudaFreeHost(memory));
 }
 

@@ -74,6 +74,39 @@ inline __device__ const hybz_segment &place_of_segment(const LargeDecoding &deco
                                                                                          of.first_segment];
 }
 
+// Where a warp makes a table of states: the symbol of each state, and for each symbol the next number to give out.
+struct TableMemory {
+    uint8_t owner[kTokenStates];
+    uint32_t next[32];
+};
+
+// Assigns states to symbols, one after the other, with a stride that visits each state once. Each lane has the share of
+// its symbol, and the number of the symbol's first state. Calls `take(state, symbol, number)` for all states in order.
+template <class Take>
+inline __device__ void assign_states(TableMemory &memory, uint32_t share, uint32_t number, uint32_t states, Take take) {
+    const uint32_t lane = threadIdx.x & 31, stride = states / 2 + states / 8 + 3;
+    memory.next[lane] = number;
+    uint32_t from = 0;
+    for (uint32_t symbol = 0; symbol < 32; symbol++) {
+        const uint32_t end = from + __shfl_sync(~0u, share, symbol);
+        for (uint32_t k = from + lane; k < end; k += 32) memory.owner[k * stride & (states - 1)] = uint8_t(symbol);
+        from = end;
+    }
+    __syncwarp();
+    for (uint32_t state = lane; state < states; state += 32) {
+        const uint32_t symbol = memory.owner[state];
+        const uint32_t same = __match_any_sync(~0u, symbol), earlier = __popc(same & ((1u << lane) - 1));
+        const uint32_t own = memory.next[symbol] + earlier;
+        __syncwarp();
+        if (earlier == 0) memory.next[symbol] = own + __popc(same);
+        __syncwarp();
+        take(state, symbol, own);
+    }
+}
+
+// The class of a token, by which the next token has its table.
+inline __device__ uint32_t class_of(uint32_t token) { return token < 3 ? token : token < 5 ? 3 : token < 10 ? 4 : 5; }
+
 // The steps: decode_tokens is in tokens.cu, decode_places in places.cu, the other two are in entries.cu. All are
 // asynchronous, and return the launch's error.
 cudaError_t decode_tokens(const LargeDecoding &decoding, cudaStream_t stream);

@@ -12,11 +12,10 @@ namespace {
 constexpr uint32_t kPiece = 1024, kPieces = 1024; // at most this many pieces of this many bytes
 
 // How often each byte follows each byte in the sample: one CTA for each piece.
-__global__ void __launch_bounds__(kThreads)
-count_pairs_kernel(uint32_t bytes, uint32_t step, const uint8_t *__restrict__ text, uint32_t *__restrict__ pairs) {
+__global__ void __launch_bounds__(kThreads) count_pairs_kernel(SortingLines s, uint32_t bytes, uint32_t step) {
     const uint32_t from = blockIdx.x * step, to = min(from + kPiece, bytes);
     for (uint32_t i = from + 1 + threadIdx.x; i < to; i += kThreads)
-        atomicAdd(&pairs[uint32_t(text[i - 1]) << 8 | text[i]], 1);
+        atomicAdd(&s.pairs[uint32_t(s.text[i - 1]) << 8 | s.text[i]], 1);
 }
 
 constexpr uint32_t kTableThreads = 288; // whole warps, a thread for each symbol
@@ -24,12 +23,11 @@ static_assert(kTableThreads >= kMarkedSymbols && kTableThreads % 32 == 0);
 
 // A CTA makes the table of a context: each thread walks down to its symbol, as split_codes does for all symbols. The
 // first symbol of a line follows the end of another line, so the table without context replaces the end byte's table.
-__global__ void __launch_bounds__(kTableThreads)
-split_kernel(uint32_t end, const uint32_t *__restrict__ pairs, uint32_t *__restrict__ table) {
+__global__ void __launch_bounds__(kTableThreads) split_kernel(SortingLines s, uint32_t end) {
     __shared__ uint32_t sums[kMarkedSymbols + 1]; // the sample has 2^20 bytes, each counts 16
     __shared__ ScanMemory memory;
     const uint32_t symbol = threadIdx.x, context = blockIdx.x;
-    const uint32_t *counts = pairs + 256 * (context == 256 ? end : context);
+    const uint32_t *counts = s.pairs + 256 * (context == 256 ? end : context);
     uint32_t weight = 0;
     if (symbol == 0) weight = 16 * counts[end] + 1;
     else if (symbol < kMarkedSymbols) weight = symbol - 1 == end ? 1 : 16 * counts[symbol - 1] + 1;
@@ -46,19 +44,16 @@ split_kernel(uint32_t end, const uint32_t *__restrict__ pairs, uint32_t *__restr
         bits = bits << 1 | uint32_t(is_upper);
         (is_upper ? from : to) = middle;
     }
-    table[context * kMarkedSymbols + symbol] = code_entry(bits, depth);
+    s.table[context * kMarkedSymbols + symbol] = code_entry(bits, depth);
 }
 
 } // namespace
 
 cudaError_t line_table(const SortingLines &s, const LineBatch &batch, cudaStream_t stream) {
-    cudaError_t error = cudaMemsetAsync(s.pairs, 0, kPairs * 4, stream);
-    if (error != cudaSuccess) return error;
+    cudaMemsetAsync(s.pairs, 0, kPairs * 4, stream);
     const uint32_t pieces = max(1u, min(kPieces, batch.bytes / kPiece));
-    count_pairs_kernel<<<pieces, kThreads, 0, stream>>>(batch.bytes, batch.bytes / pieces, s.text, s.pairs);
-    error = cudaGetLastError();
-    if (error != cudaSuccess) return error;
-    split_kernel<<<kMarkedSymbols, kTableThreads, 0, stream>>>(batch.end, s.pairs, s.table);
+    count_pairs_kernel<<<pieces, kThreads, 0, stream>>>(s, batch.bytes, batch.bytes / pieces);
+    split_kernel<<<kMarkedSymbols, kTableThreads, 0, stream>>>(s, batch.end);
     return cudaGetLastError();
 }
 

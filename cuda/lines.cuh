@@ -45,6 +45,7 @@ struct SortingLines {
     uint32_t *out_end;          // [row] where its line ends in the sorted text
     uint32_t *flags;            // [kBadRange], [kTied], [kUsedBits]
     uint8_t *temporary;         // CUB's
+    size_t temporary_bytes;     // a scan without memory sets the bytes that it needs
 };
 
 // Numbers for the host: not 0 if a range does not end with a line; lines that are tied after the first sort; the number
@@ -63,35 +64,19 @@ struct LineBatch {
     uint32_t flags; // HYBZ_LINES_...
 };
 
-// The first index of `sorted` [0..count-1] whose value is at least `value`.
-inline __device__ uint32_t lower_bound(const uint32_t *__restrict__ sorted, uint32_t count, uint32_t value) {
-    uint32_t low = 0;
-    while (count > 0) {
-        const uint32_t half = count / 2;
-        if (sorted[low + half] < value) low += half + 1, count -= half + 1;
-        else count = half;
-    }
-    return low;
-}
-
-// Eight bytes from `at` on, the first one lowest. The text has padding after it.
-inline __device__ uint64_t eight_bytes(const uint8_t *__restrict__ text, uint32_t at) {
-    const uint64_t *words = reinterpret_cast<const uint64_t *>(text) + at / 8;
-    const uint32_t shift = at % 8 * 8;
-    return shift ? words[0] >> shift | words[1] << (64 - shift) : words[0];
+// The range of a line: the last one that begins at or before the line.
+inline __device__ uint32_t range_of(const SortingLines &s, const LineBatch &batch, uint32_t line) {
+    return lower_bound(s.range_line + 1, batch.ranges, line + 1);
 }
 
 // The length, at most `limit`, of the common prefix of lines `a` and `b` after their first `depth` bytes.
-inline __device__ uint32_t common_bytes_of(const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin,
-                                           uint32_t a, uint32_t b, uint32_t depth, uint32_t limit) {
-    const uint32_t from_a = begin[a] + depth, from_b = begin[b] + depth;
-    const uint32_t most = min(min(begin[a + 1] - 1 - from_a, begin[b + 1] - 1 - from_b), limit);
+inline __device__ uint32_t common_bytes_of(const SortingLines &s, uint32_t a, uint32_t b, uint32_t depth,
+                                           uint32_t limit) {
+    const uint32_t from_a = s.begin[a] + depth, from_b = s.begin[b] + depth;
+    const uint32_t most = min(min(s.begin[a + 1] - 1 - from_a, s.begin[b + 1] - 1 - from_b), limit);
     for (uint32_t i = 0; i < most; i += 8) {
-        const uint64_t other = eight_bytes(text, from_a + i) ^ eight_bytes(text, from_b + i);
-        if (other == 0) continue;
-        const uint32_t low = uint32_t(other);
-        const uint32_t bit = low ? uint32_t(__ffs(int(low))) - 1 : uint32_t(__ffs(int(other >> 32))) + 31;
-        return min(i + bit / 8, most);
+        const uint64_t other = bytes_at(s.text, from_a + i) ^ bytes_at(s.text, from_b + i);
+        if (other) return min(i + uint32_t(__ffsll(static_cast<long long>(other)) - 1) / 8, most);
     }
     return most;
 }
@@ -125,17 +110,15 @@ struct LineRound {
     int from;
     bool first;
 };
-cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
-                         cudaStream_t stream);
+cudaError_t settle_lines(SortingLines &s, const LineRound &round, cudaStream_t stream);
 cudaError_t list_lines(const SortingLines &s, const LineRound &round, cudaStream_t stream);
 // The common prefix of each group of the list, up to `limit` bytes.
 cudaError_t common_bytes(const SortingLines &s, uint32_t count, int from, uint32_t limit, cudaStream_t stream);
 // copy_lines.cu
-cudaError_t place_lines(const SortingLines &s, const LineBatch &batch, void *temporary, size_t bytes,
-                        cudaStream_t stream);
+cudaError_t place_lines(SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 cudaError_t copy_lines(const SortingLines &s, const LineBatch &batch, cudaStream_t stream);
 // The bytes of temporary memory that the scans need.
 cudaError_t line_scans_temporary(uint32_t max_lines, uint32_t max_bytes, size_t *bytes);
-cudaError_t sum_up(void *temporary, size_t *bytes, uint32_t *counts, uint32_t count, cudaStream_t stream);
+cudaError_t sum_up(SortingLines &s, uint32_t *counts, uint32_t count, cudaStream_t stream);
 
 } // namespace hybz

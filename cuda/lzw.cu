@@ -100,23 +100,14 @@ __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint
         const uint32_t strings = events ? __ffs(events) - 1 : 32;
         const bool mine = lane < strings, copies = mine && !own.is_literal();
         // Lengths of strings whose parents are in this group follow from the parents' lengths.
-        bool waits = copies && own.entry() >= number;
+        const bool inside = copies && own.entry() >= number;
         const uint32_t within = own.entry() - number;
-        uint32_t from = 0, length = mine ? 1 : 0, parent = waits ? within : lane;
-        if (copies && !waits) {
+        uint32_t from = 0, length = mine ? 1 : 0;
+        if (copies && !inside) {
             from = starts[own.entry()];
             length += Start(starts[own.entry() + 1] - from);
         }
-        const bool inside = waits;
-        while (__ballot_sync(~0u, waits)) {
-            const uint32_t more = __shfl_sync(~0u, length, parent), grand = __shfl_sync(~0u, parent, parent);
-            const bool still = __shfl_sync(~0u, waits, parent);
-            if (waits) {
-                length += more;
-                parent = grand;
-                waits = still;
-            }
-        }
+        follow_parents(length, within, inside, Sum{});
         const uint32_t end = to + sum_up_to(length), begin = end - length;
         if (mine && own.number < kLzwNamed) starts[own.number + 1] = Start(end);
         if (kWrite) {
@@ -148,32 +139,20 @@ __device__ LzwFound decode_task(const LzwCodes &codes, const LzwTask &task, uint
 // Strips of up to 64 KiB need only 16 bits for an offset, and half the shared memory.
 template <class Start> constexpr uint32_t kTaskWarps = sizeof(Start) == 2 ? 4 : 2;
 
-// Measures each task.
-template <class Start>
+// Measures each task (kWrite: false), or writes its text from `places` on (~0: none).
+template <bool kWrite, class Start>
 __global__ void __launch_bounds__(kTaskWarps<Start> * 32)
-measure_kernel(const Strips strips, LzwFound *__restrict__ found) {
+tasks_kernel(const Strips strips, LzwFound *__restrict__ found, const uint32_t *__restrict__ places, uint8_t *out) {
     __shared__ Start starts[kTaskWarps<Start>][kLzwNamed + 1];
     const uint32_t warp = threadIdx.x >> 5, which = blockIdx.x * kTaskWarps<Start> + warp;
     if (which >= *strips.total) return;
-    const uint32_t slot = strips.order[which];
-    const LzwTask task = strips.tasks[slot];
-    const LzwFound result = decode_task<false>(strips.codes(task.strip), task, strips.strips[task.strip].length,
-                                               nullptr, starts[warp]);
-    if ((threadIdx.x & 31) == 0) found[slot] = result;
-}
-
-// Writes each task's text from `places` on (~0: none).
-template <class Start>
-__global__ void __launch_bounds__(kTaskWarps<Start> * 32)
-write_kernel(const Strips strips, const uint32_t *__restrict__ places, uint8_t *out) {
-    __shared__ Start starts[kTaskWarps<Start>][kLzwNamed + 1];
-    const uint32_t warp = threadIdx.x >> 5, which = blockIdx.x * kTaskWarps<Start> + warp;
-    if (which >= *strips.total) return;
-    const uint32_t slot = strips.order[which], place = places[slot];
+    const uint32_t slot = strips.order[which], place = kWrite ? places[slot] : 0;
     if (place == ~0u) return;
     const LzwTask task = strips.tasks[slot];
     const hybz_lzw_strip &strip = strips.strips[task.strip];
-    decode_task<true>(strips.codes(task.strip), task, strip.length - place, out + strip.to + place, starts[warp]);
+    const LzwFound result = decode_task<kWrite>(strips.codes(task.strip), task, strip.length - place,
+                                                out + strip.to + place, starts[warp]);
+    if (!kWrite && (threadIdx.x & 31) == 0) found[slot] = result;
 }
 
 // Undoes TIFF's predictor 2 in place: each byte is stored as the difference from the same byte of the pixel before it
@@ -287,15 +266,11 @@ int decode(const DecodingStrips &s, const Strips &strips, uint8_t *out, cudaStre
     const uint32_t grid = blocks_for(s.staged_slots[strips.count], kTaskWarps<Start>);
     constexpr uint32_t kTaskThreads = kTaskWarps<Start> * 32;
     find_kernel<<<strips.count, kFindThreads, 0, stream>>>(strips);
-    HYBZ_TRY(cudaGetLastError());
-    const auto measure = measure_kernel<Start>;
-    measure<<<grid, kTaskThreads, 0, stream>>>(strips, s.found);
-    HYBZ_TRY(cudaGetLastError());
+    const auto measure = tasks_kernel<false, Start>, write = tasks_kernel<true, Start>;
+    measure<<<grid, kTaskThreads, 0, stream>>>(strips, s.found, s.places, out);
     place_kernel<<<blocks_for(strips.count, kPlaceThreads), kPlaceThreads, 0, stream>>>(strips, s.found, s.places,
                                                                                        s.results);
-    HYBZ_TRY(cudaGetLastError());
-    const auto write = write_kernel<Start>;
-    write<<<grid, kTaskThreads, 0, stream>>>(strips, s.places, out);
+    write<<<grid, kTaskThreads, 0, stream>>>(strips, s.found, s.places, out);
     return int(cudaGetLastError());
 }
 

@@ -105,29 +105,15 @@ __global__ void __launch_bounds__(kThreads) symbols_kernel(Coding coding) {
         const uint32_t *heads = coding.heads + base + from;
         uint16_t *out = coding.symbols + symbol_base(base, block);
         const Chunk found = coding.chunks[block * coding.chunk_pitch + chunk];
-        uint32_t number = found.symbols, after = found.after;
         uint32_t all_digits = 0, ones = 0;
-        uint32_t head = lane < found.heads ? heads[lane] : 0;
-        for (uint32_t h = 0; h < found.heads; h += 32) {
-            const bool mine = h + lane < found.heads;
-            const uint32_t next = h + 32 + lane < found.heads ? heads[h + 32 + lane] : 0;
-            const uint32_t position = head & kIndexMask, rank = head >> kIndexBits;
-            const uint32_t left = __shfl_up_sync(~0u, position, 1);
-            const uint32_t run = position - (lane ? left + 1 : after);
-            const uint32_t digits = mine ? digits_of(run) : 0, size = mine ? digits + 1 : 0;
-            const uint32_t until = sum_up_to(size);
-            if (mine) {
-                uint16_t *to = out + number + until - size;
-                for (uint32_t d = 0; d < digits; d++) *to++ = uint16_t((run + 1) >> d & 1);
-                *to = uint16_t(rank + 1);
-                atomicAdd(&counts[rank + 1], 1u);
-                all_digits += digits;
-                ones += __popc(run + 1) - 1;
-            }
-            number += __shfl_sync(~0u, until, 31);
-            after = __shfl_sync(~0u, position, 31) + 1; // not needed after the last 32 heads
-            head = next;
-        }
+        each_head(found, heads, [&](uint32_t to, uint32_t run, uint32_t digits, uint32_t rank) {
+            uint16_t *at = out + to;
+            for (uint32_t d = 0; d < digits; d++) *at++ = uint16_t(run >> d & 1);
+            *at = uint16_t(rank + 1);
+            atomicAdd(&counts[rank + 1], 1u);
+            all_digits += digits;
+            ones += __popc(run) - 1;
+        });
         all_digits = __reduce_add_sync(~0u, all_digits);
         ones = __reduce_add_sync(~0u, ones);
         if (lane == 0) {

@@ -31,13 +31,7 @@ __device__ inline uint32_t exit_of(const uint32_t *exits, uint32_t begin, uint32
     if (at >= end || following >= end) exit = following;
     else if (following >= chunk + 32) exit = exits[following - begin];
     else by = following & 31;
-    while (__any_sync(~0u, exit == kNowhere)) {
-        const uint32_t its_exit = __shfl_sync(~0u, exit, by), its_by = __shfl_sync(~0u, by, by);
-        if (exit == kNowhere) {
-            exit = its_exit;
-            by = its_by;
-        }
-    }
+    follow_parents(exit, by, exit == kNowhere, Second{});
     return exit;
 }
 
@@ -123,15 +117,10 @@ __global__ void __launch_bounds__(kMarkWarps * 32) marks_kernel(Factoring f) {
 // A single CTA: converts counts of factors to offsets.
 __global__ void __launch_bounds__(kGroupThreads) places_kernel(Factoring f) {
     __shared__ ScanMemory memory;
-    uint32_t before = 0;
-    for (uint32_t first = 0; first < f.pieces; first += kGroupThreads) {
-        const uint32_t piece = first + threadIdx.x;
-        const Scanned scanned = scan_before(memory, piece < f.pieces ? f.before[piece] : 0, Sum{});
-        if (piece < f.pieces) f.before[piece] = before + scanned.before;
-        before += scanned.all;
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) f.counts->factors = before;
+    const uint32_t all = sum_before(
+        memory, f.pieces, [&](uint32_t piece) { return f.before[piece]; },
+        [&](uint32_t piece, uint32_t before) { f.before[piece] = before; });
+    if (threadIdx.x == 0) f.counts->factors = all;
 }
 
 // One warp for each piece: writes its factors.
@@ -168,9 +157,8 @@ __global__ void __launch_bounds__(kMarkWarps * 32) factors_kernel(Factoring f) {
 } // namespace
 
 cudaError_t find_path(const Factoring &f, cudaStream_t stream) {
-    cudaError_t error = cudaMemsetAsync(f.enters_group, 0xff, uint64_t(f.groups) * 4, stream);
-    if (error == cudaSuccess) error = cudaMemsetAsync(f.enters_piece, 0xff, uint64_t(f.pieces) * 4, stream);
-    if (error != cudaSuccess) return error;
+    cudaMemsetAsync(f.enters_group, 0xff, uint64_t(f.groups) * 4, stream);
+    cudaMemsetAsync(f.enters_piece, 0xff, uint64_t(f.pieces) * 4, stream);
     pieces_kernel<<<blocks_for(f.pieces, kPieceWarps), kPieceWarps * 32, 0, stream>>>(f);
     groups_kernel<<<f.groups, kGroupThreads, 0, stream>>>(f);
     enter_groups_kernel<<<1, 32, 0, stream>>>(f);

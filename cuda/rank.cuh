@@ -256,4 +256,26 @@ inline __device__ Chunk rank_chunk(RankMemory &memory, uint32_t from, uint32_t e
     return found;
 }
 
+// Calls `write(to, run, digits, rank)` for each head of a chunk, by a warp: the number of the head's first symbol, the
+// zeros before it plus 1, the symbols of these (the lowest bits of `run`), and its rank.
+template <class Write>
+inline __device__ void each_head(const Chunk &found, const uint32_t *heads, Write write) {
+    const uint32_t lane = threadIdx.x & 31;
+    uint32_t number = found.symbols, after = found.after;
+    uint32_t head = lane < found.heads ? heads[lane] : 0;
+    for (uint32_t h = 0; h < found.heads; h += 32) {
+        const bool mine = h + lane < found.heads;
+        const uint32_t next = h + 32 + lane < found.heads ? heads[h + 32 + lane] : 0;
+        const uint32_t position = head & kIndexMask;
+        const uint32_t left = __shfl_up_sync(~0u, position, 1);
+        const uint32_t zeros = position - (lane ? left + 1 : after);
+        const uint32_t digits = mine ? digits_of(zeros) : 0, size = mine ? digits + 1 : 0;
+        const uint32_t until = sum_up_to(size);
+        if (mine) write(number + until - size, zeros + 1, digits, head >> kIndexBits);
+        number += __shfl_sync(~0u, until, 31);
+        after = __shfl_sync(~0u, position, 31) + 1; // not needed after the last 32 heads
+        head = next;
+    }
+}
+
 } // namespace hybz

@@ -28,24 +28,18 @@ struct LinesStaging {
 struct Place {
     const uint8_t *text;
     uint8_t *sorted;
-    bool from_device, to_device;
+    bool from_device = false, to_device = false;
     // For ranges in parts; otherwise null.
-    const uint32_t *host_lengths, *counts;
-    const hybz_slice *slices;
-};
-
-// The numbers of the events at which the steps of a batch begin.
-struct LineEvents {
-    uint32_t begin, uploaded, found, keyed, sorted, settled, tied, placed, copied, end;
+    const uint32_t *host_lengths = nullptr, *counts = nullptr;
+    const hybz_slice *slices = nullptr;
 };
 
 int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
     SortingLines &s = lane->lines;
     LinesStaging &staging = lane->staged<LinesStaging>();
     const uint32_t tiles = blocks_for(batch.bytes, kLineTile);
-    size_t temporary = lane->temporary_bytes;
     HYBZ_TRY(count_lines(s, batch, lane->stream));
-    HYBZ_TRY(sum_up(s.temporary, &temporary, s.tiles, tiles, lane->stream));
+    HYBZ_TRY(sum_up(s, s.tiles, tiles, lane->stream));
     HYBZ_TRY(cudaMemcpyAsync(&staging.lines, s.tiles + tiles - 1, 4, cudaMemcpyDeviceToHost, lane->stream));
     HYBZ_TRY(lane->wait(deadline));
     if (staging.lines < 1 || staging.lines > HYBZ_MAX_LINES(uint64_t(lane->max_bytes))) return HYBZ_ARGUMENT;
@@ -55,24 +49,22 @@ int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
 
 int sort_keys(hybz_lane *lane, uint32_t count, int from_bit) {
     SortingLines &s = lane->lines;
-    HYBZ_TRY(sort_pairs<uint64_t>(s.temporary, lane->temporary_bytes, s.sort, count, from_bit, 64, lane->stream));
-    return int(run_starts(s.temporary, lane->temporary_bytes, s.sort.keys[s.sort.current], s.starts, count,
-                          lane->stream));
+    HYBZ_TRY(sort_pairs<uint64_t>(s.temporary, s.temporary_bytes, s.sort, count, from_bit, 64, lane->stream));
+    return int(run_starts(s.temporary, s.temporary_bytes, s.sort.keys[s.sort.current], s.starts, count, lane->stream));
 }
 
 static_assert(kSortBits - 32 >= kMaxCode, "a key holds a symbol at least");
 static_assert(HYBZ_MAX_LINES(HYBZ_MAX_TEXT) <= uint64_t(1) << 32, "32 bits number all groups");
 
 // Goes from sorted first keys to the order of all lines.
-int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock::time_point deadline,
-              hybz_lines_report *report) {
+int sort_ties(hybz_lane *lane, const LineBatch &batch, Clock::time_point deadline, hybz_lines_report *report) {
     SortingLines &s = lane->lines;
     LinesStaging &staging = lane->staged<LinesStaging>();
     const cudaStream_t stream = lane->stream;
     LineRound round{batch.lines, KeyLayout(batch.ranges).block_bits, 0, true};
     for (uint32_t number = 0;; number++) {
-        HYBZ_TRY(settle_lines(s, round, s.temporary, lane->temporary_bytes, stream));
-        if (round.first) events.settled = lane->record();
+        HYBZ_TRY(settle_lines(s, round, stream));
+        if (round.first) lane->record();
         HYBZ_TRY(cudaMemcpyAsync(&staging.places, s.places + round.count - 1, 8, cudaMemcpyDeviceToHost, stream));
         HYBZ_TRY(cudaMemcpyAsync(staging.flags, s.flags, kLineFlags * 4, cudaMemcpyDeviceToHost, stream));
         HYBZ_TRY(lane->wait(deadline));
@@ -104,14 +96,14 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, LineEvents &events, Clock
 }
 
 int return_text(hybz_lane *lane, const LineBatch &batch, const Place &place, uint32_t *sorted_lengths,
-                LineEvents &events, Clock::time_point deadline) {
-    const SortingLines &s = lane->lines;
+                Clock::time_point deadline) {
+    SortingLines &s = lane->lines;
     LinesStaging &staging = lane->staged<LinesStaging>();
     const cudaStream_t stream = lane->stream;
-    HYBZ_TRY(place_lines(s, batch, s.temporary, lane->temporary_bytes, stream));
-    events.placed = lane->record();
+    HYBZ_TRY(place_lines(s, batch, stream));
+    lane->record();
     HYBZ_TRY(copy_lines(s, batch, stream));
-    events.copied = lane->record();
+    lane->record();
     HYBZ_TRY(cudaMemcpyAsync(staging.range_end, s.range_end, batch.ranges * 4, cudaMemcpyDeviceToHost, stream));
     HYBZ_TRY(lane->wait(deadline));
     uint32_t total = 0;
@@ -123,7 +115,7 @@ int return_text(hybz_lane *lane, const LineBatch &batch, const Place &place, uin
     }
     const auto way = place.to_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
     HYBZ_TRY(cudaMemcpyAsync(place.sorted, s.sorted, total, way, stream));
-    events.end = lane->record();
+    lane->record();
     return lane->wait(deadline);
 }
 
@@ -183,18 +175,17 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     if (place.slices && !parts_fit(batch, lengths, place)) return HYBZ_ARGUMENT;
     staging.range_begin[batch.ranges] = batch.bytes = uint32_t(total);
 
-    LineEvents events{};
     HYBZ_TRY(cudaSetDevice(lane->device));
     lane->used_events = 0;
-    events.begin = lane->record();
+    lane->record(); // an event between each two steps, in the order of the report's times
     HYBZ_TRY(bring_text(lane, batch, place));
     HYBZ_TRY(cudaMemsetAsync(s.flags, 0, kLineFlags * 4, stream));
     HYBZ_TRY(cudaMemcpyAsync(s.range_begin, staging.range_begin, (batch.ranges + 1) * 4, cudaMemcpyHostToDevice,
                              stream));
-    events.uploaded = lane->record();
+    lane->record();
     HYBZ_TRY(line_table(s, batch, stream));
     HYBZ_TRY(find_all(lane, batch, deadline));
-    events.found = lane->record();
+    lane->record();
     const KeyLayout layout(batch.ranges);
     s.sort.current = 0;
     HYBZ_TRY(range_common(s, batch, kFirstLimit, stream));
@@ -205,25 +196,17 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
         HYBZ_TRY(lane->wait(deadline));
         from_bit = std::max(from_bit, std::min(63, 64 - int(staging.flags[kUsedBits])));
     }
-    events.keyed = lane->record();
+    lane->record();
     HYBZ_TRY(sort_keys(lane, batch.lines, from_bit));
-    events.sorted = lane->record();
-    HYBZ_TRY(sort_ties(lane, batch, events, deadline, report));
-    events.tied = lane->record();
-    HYBZ_TRY(return_text(lane, batch, place, sorted_lengths, events, deadline));
+    lane->record();
+    HYBZ_TRY(sort_ties(lane, batch, deadline, report));
+    lane->record();
+    HYBZ_TRY(return_text(lane, batch, place, sorted_lengths, deadline));
     HYBZ_TRY(lane->event_error);
     if (report) {
-        report->bytes = total;
-        report->lines = batch.lines;
-        report->upload_ms = lane->elapsed(events.begin, events.uploaded);
-        report->find_ms = lane->elapsed(events.uploaded, events.found);
-        report->keys_ms = lane->elapsed(events.found, events.keyed);
-        report->sort_ms = lane->elapsed(events.keyed, events.sorted);
-        report->settle_ms = lane->elapsed(events.sorted, events.settled);
-        report->rounds_ms = lane->elapsed(events.settled, events.tied);
-        report->place_ms = lane->elapsed(events.tied, events.placed);
-        report->copy_ms = lane->elapsed(events.placed, events.copied);
-        report->download_ms = lane->elapsed(events.copied, events.end);
+        const auto ms = [&](uint32_t event) { return lane->elapsed(event, event + 1); };
+        *report = {total, report->sorted_again, batch.lines, report->tied, report->rounds, ms(0), ms(1), ms(2), ms(3),
+                   ms(4), ms(5),                ms(6),       ms(7),        ms(8)};
     }
     return 0;
 }
@@ -237,7 +220,7 @@ int lay_out_lines(hybz_lane *lane, Needs *needs) {
     size_t for_sort = 0, for_scans = 0;
     HYBZ_TRY(sort_temporary(uint32_t(n), &for_sort));
     HYBZ_TRY(line_scans_temporary(uint32_t(n), uint32_t(bytes), &for_scans));
-    lane->temporary_bytes = std::max(for_sort, for_scans);
+    s.temporary_bytes = std::max(for_sort, for_scans);
     uint32_t *line = nullptr, *group = nullptr; // of both generations
     const Array arrays[] = {
         {&s.text, bytes + kLinePadding},
@@ -267,7 +250,7 @@ int lay_out_lines(hybz_lane *lane, Needs *needs) {
         {&s.keyed, n * 4},
         {&s.out_end, n * 4},
         {&s.flags, kLineFlags * 4},
-        {&s.temporary, lane->temporary_bytes},
+        {&s.temporary, s.temporary_bytes},
     };
     *needs = {lay_out_arrays(arrays, lane->memory), sizeof(LinesStaging)};
     for (TiedLines &tied : s.tied) {
@@ -284,24 +267,22 @@ using namespace hybz;
 extern "C" int hybz_lane_lines(hybz_lane *lane, uint32_t ranges, const uint32_t *lengths, const uint8_t *text,
                                uint32_t end, uint32_t flags, uint8_t *sorted, uint32_t *sorted_lengths,
                                uint32_t timeout_ms, hybz_lines_report *report) {
-    return sort_lines(lane, {ranges, 0, 0, end, flags}, lengths,
-                      {text, sorted, false, false, nullptr, nullptr, nullptr}, sorted_lengths, deadline_of(timeout_ms),
-                      report);
+    return sort_lines(lane, {ranges, 0, 0, end, flags}, lengths, {text, sorted}, sorted_lengths,
+                      deadline_of(timeout_ms), report);
 }
 
 extern "C" int hybz_lane_lines_on_device(hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end,
                                          uint32_t flags, uint8_t *sorted, uint32_t *sorted_length, uint32_t timeout_ms,
                                          hybz_lines_report *report) {
-    return sort_lines(lane, {1, 0, 0, end, flags}, &length, {text, sorted, true, true, nullptr, nullptr, nullptr},
-                      sorted_length, deadline_of(timeout_ms), report);
+    return sort_lines(lane, {1, 0, 0, end, flags}, &length, {text, sorted, true, true}, sorted_length,
+                      deadline_of(timeout_ms), report);
 }
 
 extern "C" int hybz_lane_lines_keep(hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t end, uint8_t *kept,
                                     uint32_t timeout_ms, hybz_lines_report *report) {
     uint32_t kept_length = 0;
-    const Place place{text, kept, false, true, nullptr, nullptr, nullptr};
-    const int error =
-        sort_lines(lane, {1, 0, 0, end, 0}, &length, place, &kept_length, deadline_of(timeout_ms), report);
+    const int error = sort_lines(lane, {1, 0, 0, end, 0}, &length, {text, kept, false, true}, &kept_length,
+                                 deadline_of(timeout_ms), report);
     return error || kept_length == length ? error : HYBZ_WRONG;
 }
 

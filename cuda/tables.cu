@@ -141,12 +141,6 @@ inline __device__ void set_costs(TablesMemory &memory, uint32_t tables, uint32_t
     }
 }
 
-// Loads the groups of a tile over those of the last tile; whole CTA. Needs a barrier before and after.
-inline __device__ void load_groups(TablesMemory &memory, const uint32_t *symbols, uint32_t tile, uint32_t groups) {
-    const uint32_t words = min(kTileGroups, groups - tile) * kGroupWords;
-    for (uint32_t w = threadIdx.x; w < words; w += kTableThreads) memory.words[w] = symbols[tile * kGroupWords + w];
-}
-
 // Calls `f` with the symbols of this thread's half of its group.
 template <class F>
 inline __device__ void each_symbol(const TablesMemory &memory, F f) {
@@ -176,14 +170,8 @@ struct Block {
 };
 
 inline __device__ Block block_of(const Coding &coding, const hybz_coded &coded) {
-    Block block;
-    block.symbols = symbol_words(coding, blockIdx.x);
-    block.count = coded.symbols;
-    block.groups = group_count(block.count);
-    block.tables = table_count(block.count);
-    block.alphabet = 2;
-    for (uint32_t w = 0; w < 8; w++) block.alphabet += __popc(coded.used[w]);
-    return block;
+    return {symbol_words(coding, blockIdx.x), coded.symbols, group_count(coded.symbols), table_count(coded.symbols),
+            count_used(coded.used) + 2};
 }
 
 // Calls `f`, for each tile of groups, with this thread's group, whether there is such a group, and its cost with each
@@ -192,7 +180,9 @@ template <class F>
 inline __device__ void each_group(TablesMemory &memory, const Block &block, F f) {
     for (uint32_t tile = 0; tile < block.groups; tile += kTileGroups) {
         __syncthreads();
-        load_groups(memory, block.symbols, tile, block.groups);
+        const uint32_t words = min(kTileGroups, block.groups - tile) * kGroupWords;
+        for (uint32_t w = threadIdx.x; w < words; w += kTableThreads)
+            memory.words[w] = block.symbols[tile * kGroupWords + w];
         __syncthreads();
         const uint32_t group = tile + threadIdx.x / 2;
         const bool any = group < block.groups;

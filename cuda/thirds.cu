@@ -46,10 +46,6 @@ struct IsOther {
     __device__ uint32_t operator()(uint32_t row) const { return positions[row] % 3 == 0; }
 };
 
-struct SumOfOthers {
-    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
-};
-
 // The block of this CTA.
 struct ThirdBlock {
     uint32_t base, m, n, third;
@@ -130,7 +126,7 @@ cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, uint32_t max_l
 cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *positions, uint32_t *others, uint32_t count,
                        cudaStream_t stream) {
     const auto is_other = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), IsOther{positions});
-    return cub::DeviceScan::InclusiveScan(temporary, *bytes, is_other, others, SumOfOthers{}, int(count), stream);
+    return cub::DeviceScan::InclusiveScan(temporary, *bytes, is_other, others, Sum{}, int(count), stream);
 }
 
 cudaError_t other_rows(const Batch &batch, const Thirds &thirds, const uint32_t *others, uint32_t max_length,

@@ -24,23 +24,25 @@ constexpr uint32_t kStep = 7, kLineSteps = 64, kReach = kStep * kLineSteps;
 // Sorted keys, and the results. A place that stays tied has its line in `lines` and the start of its group in `runs`
 // (with kListed, and kFar if the group agrees on kReach bytes beyond its keys); all other places have 0 there.
 struct Sorted {
+    SortingLines s;
     uint32_t count;
     int number_bits;
     const uint64_t *keys;
-    const uint32_t *values, *starts, *keyed;
+    const uint32_t *values;
     uint32_t *runs, *lines;
+    TiedLines in, out;
 
     __device__ bool is_whole(uint32_t j) const { return !(keys[j] & 128); }
     // The length of the common prefix of a group's lines.
     __device__ uint32_t depth(uint32_t j) const {
-        return keyed[keys[j] >> (64 - number_bits)] + uint32_t(keys[j] & 127);
+        return s.keyed[keys[j] >> (64 - number_bits)] + uint32_t(keys[j] & 127);
     }
     __device__ bool is_single(uint32_t j) const {
-        return starts[j] == j && (j + 1 == count || starts[j + 1] == j + 1);
+        return s.starts[j] == j && (j + 1 == count || s.starts[j + 1] == j + 1);
     }
     __device__ bool is_large(uint32_t j) const {
-        const uint32_t last = starts[j] + kSmallLines;
-        return last < count && starts[last] == starts[j];
+        const uint32_t last = s.starts[j] + kSmallLines;
+        return last < count && s.starts[last] == s.starts[j];
     }
 };
 constexpr uint32_t kListed = 1u << 31, kFar = 1u << 30, kPlace = kFar - 1;
@@ -55,14 +57,9 @@ struct Listed {
     }
 };
 
-struct AddBoth {
-    __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
-};
-
-cudaError_t sum_listed(void *temporary, size_t *bytes, const uint32_t *runs, uint32_t count, uint64_t *places,
-                       cudaStream_t stream) {
+cudaError_t sum_listed(SortingLines &s, const uint32_t *runs, uint32_t count, cudaStream_t stream) {
     const auto each = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), Listed{runs});
-    return cub::DeviceScan::InclusiveScan(temporary, *bytes, each, places, AddBoth{}, int(count), stream);
+    return cub::DeviceScan::InclusiveScan(s.temporary, s.temporary_bytes, each, s.places, Sum{}, int(count), stream);
 }
 
 __device__ inline uint32_t swapped(uint32_t word) { return __byte_perm(word, 0, 0x0123); }
@@ -70,7 +67,7 @@ __device__ inline uint32_t swapped(uint32_t word) { return __byte_perm(word, 0, 
 // Up to seven bytes of a line, zero-padded, and below them their number. The values compare in the order of the lines.
 __device__ inline uint64_t ordered_bytes(const uint8_t *__restrict__ text, uint32_t at, uint32_t rest) {
     if (rest == 0) return 0;
-    const uint64_t bytes = eight_bytes(text, at);
+    const uint64_t bytes = bytes_at(text, at);
     const uint64_t number = uint64_t(swapped(uint32_t(bytes))) << 32 | swapped(uint32_t(bytes >> 32));
     const uint32_t count = min(rest, kStep);
     return (number & ~uint64_t(0) << (64 - count * 8)) | count;
@@ -110,18 +107,15 @@ __device__ void sort_groups(uint64_t (&shown)[kSettleThreads], const uint8_t *__
 }
 
 // Writes the final rows, and marks the lines that stay tied. With kFirst, the places of the keys are the rows.
-template <bool kFirst>
-__global__ void __launch_bounds__(kSettleThreads)
-settle_kernel(Sorted sorted, TiedLines in, const uint8_t *__restrict__ text,
-              const uint32_t *__restrict__ begin, uint32_t *__restrict__ order, uint8_t *__restrict__ same,
-              uint32_t *__restrict__ tied_count) {
+template <bool kFirst> __global__ void __launch_bounds__(kSettleThreads) settle_kernel(Sorted sorted) {
     __shared__ uint64_t shown[kSettleThreads];
     __shared__ uint32_t last[kSettleThreads]; // at each group's first place: its last place
+    const SortingLines &s = sorted.s;
     const uint32_t t = threadIdx.x, window = blockIdx.x * kLineWindow, j = window + t;
     bool mine = j < sorted.count, tied = false, small = false;
     uint32_t start = 0, line = 0;
     if (mine) {
-        start = sorted.starts[j];
+        start = s.starts[j];
         line = sorted.values[j];
         tied = !sorted.is_single(j) && !sorted.is_whole(j);
         small = tied && !sorted.is_large(j);
@@ -130,18 +124,18 @@ settle_kernel(Sorted sorted, TiedLines in, const uint8_t *__restrict__ text,
     }
     if (kFirst) {
         const int count = __syncthreads_count(mine && tied);
-        if (t == 0 && count) atomicAdd(tied_count, uint32_t(count));
+        if (t == 0 && count) atomicAdd(&s.flags[kTied], uint32_t(count));
     }
     Member member{t, t, 1, 0, 0, false};
     if (small) {
         member.first = start - window;
-        if (j + 1 == sorted.count || sorted.starts[j + 1] != start) last[member.first] = t;
-        member.at = begin[line] + sorted.depth(j);
-        member.rest = begin[line + 1] - 1 - member.at;
+        if (j + 1 == sorted.count || s.starts[j + 1] != start) last[member.first] = t;
+        member.at = s.begin[line] + sorted.depth(j);
+        member.rest = s.begin[line + 1] - 1 - member.at;
     }
     __syncthreads();
     if (small) member.size = last[member.first] + 1 - member.first;
-    sort_groups(shown, text, member);
+    sort_groups(shown, s.text, member);
     if (!mine) return;
     const uint32_t place = small ? window + member.place : j;
     if (small) start = window + member.first;
@@ -151,92 +145,85 @@ settle_kernel(Sorted sorted, TiedLines in, const uint8_t *__restrict__ text,
         sorted.lines[place] = line;
         return;
     }
-    const uint32_t row = kFirst ? place : in.row[place];
-    order[row] = line;
-    same[row] = place != start;
+    const uint32_t row = kFirst ? place : sorted.in.row[place];
+    s.order[row] = line;
+    s.same[row] = place != start;
 }
 
-template <bool kFirst>
-__global__ void __launch_bounds__(kThreads)
-list_kernel(Sorted sorted, const uint64_t *__restrict__ places, TiedLines in, TiedLines out,
-            uint32_t *__restrict__ first, uint32_t *__restrict__ depth, uint32_t *__restrict__ common) {
+template <bool kFirst> __global__ void __launch_bounds__(kThreads) list_kernel(Sorted sorted) {
+    const SortingLines &s = sorted.s;
     const uint32_t p = blockIdx.x * kThreads + threadIdx.x;
     if (p >= sorted.count) return;
     const uint32_t run = sorted.runs[p];
     if (!(run & kListed)) return;
-    const uint64_t place = places[p];
+    const uint64_t place = s.places[p];
     const uint32_t k = uint32_t(place) - 1, group = uint32_t(place >> 32) - 1;
-    out.line[k] = sorted.lines[p];
-    out.row[k] = kFirst ? p : in.row[p];
-    out.group[k] = group;
+    sorted.out.line[k] = sorted.lines[p];
+    sorted.out.row[k] = kFirst ? p : sorted.in.row[p];
+    sorted.out.group[k] = group;
     if ((run & kPlace) == p) {
-        first[group] = k;
-        depth[group] = sorted.depth(p) + (run & kFar ? kReach : 0);
-        common[group] = ~0u;
+        s.first[group] = k;
+        s.depth[group] = sorted.depth(p) + (run & kFar ? kReach : 0);
+        s.common[group] = ~0u;
     }
 }
 
 // For each group, the bytes that its lines have in common beyond those already known: the min over its lines of the
 // common prefix with the first line.
 __global__ void __launch_bounds__(kThreads)
-common_kernel(uint32_t count, TiedLines list, const uint32_t *__restrict__ first, const uint32_t *__restrict__ depth,
-              const uint8_t *__restrict__ text, const uint32_t *__restrict__ begin, uint32_t limit, uint32_t *common) {
+common_kernel(SortingLines s, uint32_t count, TiedLines list, uint32_t limit) {
     const uint32_t k = blockIdx.x * kThreads + threadIdx.x;
     uint32_t group = ~0u, mine = ~0u;
     if (k < count) {
         group = list.group[k];
-        const uint32_t other = first[group];
+        const uint32_t other = s.first[group];
         // The results of other threads so far bound the comparison, even if they are stale.
-        const uint32_t most = min(limit, common[group]);
-        if (other != k) mine = common_bytes_of(text, begin, list.line[k], list.line[other], depth[group], most);
+        const uint32_t most = min(limit, s.common[group]);
+        if (other != k) mine = common_bytes_of(s, list.line[k], list.line[other], s.depth[group], most);
     }
-    lower_common(common, group, mine);
+    lower_common(s.common, group, mine);
 }
 
 // The sorted keys; the results go to the sort's other buffers.
 Sorted sorted_keys(const SortingLines &s, const LineRound &round) {
     const int now = s.sort.current;
-    return {round.count,
+    return {s,
+            round.count,
             round.number_bits,
             s.sort.keys[now],
             s.sort.values[now],
-            s.starts,
-            s.keyed,
             reinterpret_cast<uint32_t *>(s.sort.keys[1 - now]),
-            s.sort.values[1 - now]};
+            s.sort.values[1 - now],
+            s.tied[round.from],
+            s.tied[1 - round.from]};
 }
 
 } // namespace
 
-cudaError_t settle_lines(const SortingLines &s, const LineRound &round, void *temporary, size_t bytes,
-                         cudaStream_t stream) {
+cudaError_t settle_lines(SortingLines &s, const LineRound &round, cudaStream_t stream) {
     const Sorted sorted = sorted_keys(s, round);
     const auto kernel = round.first ? settle_kernel<true> : settle_kernel<false>;
-    kernel<<<blocks_for(round.count, kLineWindow), kSettleThreads, 0, stream>>>(
-        sorted, s.tied[round.from], s.text, s.begin, s.order, s.same, s.flags + kTied);
-    const cudaError_t error = cudaGetLastError();
-    return error == cudaSuccess ? sum_listed(temporary, &bytes, sorted.runs, round.count, s.places, stream) : error;
+    kernel<<<blocks_for(round.count, kLineWindow), kSettleThreads, 0, stream>>>(sorted);
+    const cudaError_t error = sum_listed(s, sorted.runs, round.count, stream);
+    return error == cudaSuccess ? cudaGetLastError() : error;
 }
 
 cudaError_t list_lines(const SortingLines &s, const LineRound &round, cudaStream_t stream) {
     const auto kernel = round.first ? list_kernel<true> : list_kernel<false>;
-    kernel<<<blocks_for(round.count, kThreads), kThreads, 0, stream>>>(
-        sorted_keys(s, round), s.places, s.tied[round.from], s.tied[1 - round.from], s.first, s.depth, s.common);
+    kernel<<<blocks_for(round.count, kThreads), kThreads, 0, stream>>>(sorted_keys(s, round));
     return cudaGetLastError();
 }
 
 cudaError_t common_bytes(const SortingLines &s, uint32_t count, int from, uint32_t limit, cudaStream_t stream) {
-    common_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(count, s.tied[from], s.first, s.depth, s.text,
-                                                                       s.begin, limit, s.common);
+    common_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(s, count, s.tied[from], limit);
     return cudaGetLastError();
 }
 
 cudaError_t line_scans_temporary(uint32_t max_lines, uint32_t max_bytes, size_t *bytes) {
-    size_t for_ties = 0, for_sums = 0;
-    cudaError_t error = sum_listed(nullptr, &for_ties, nullptr, max_lines, nullptr, 0);
-    if (error == cudaSuccess)
-        error = sum_up(nullptr, &for_sums, nullptr, max(max_lines, blocks_for(max_bytes, kLineTile)), 0);
-    *bytes = max(for_ties, for_sums);
+    SortingLines ties{}, sums{};
+    cudaError_t error = sum_listed(ties, nullptr, max_lines, 0);
+    if (error == cudaSuccess) error = sum_up(sums, nullptr, max(max_lines, blocks_for(max_bytes, kLineTile)), 0);
+    *bytes = max(ties.temporary_bytes, sums.temporary_bytes);
     return error;
 }
 

@@ -28,16 +28,11 @@ constexpr uint32_t kMaxSymbol = 256;
 constexpr int kExtraAt = 8, kBitsAt = 12, kBaseAt = 16, kClassAt = 27;
 
 inline __device__ uint32_t token_entry(uint32_t token) {
-    const uint32_t of = token < 3 ? token : token < 5 ? 3 : token < 10 ? 4 : 5;
+    const uint32_t of = class_of(token);
     if (token < kFirstRange) return token | of << kClassAt;
     const uint32_t range = token - kFirstRange, extra = 3 + range / 2;
     return (((2 + range % 2) << extra) + 2) | extra << kExtraAt | of << kClassAt;
 }
-
-struct TableMemory {
-    uint8_t owner[kTokenStates];
-    uint32_t next[32];
-};
 
 __global__ void __launch_bounds__(kWarps * 32) tables_kernel(LargeDecoding decoding) {
     __shared__ TableMemory memories[kWarps];
@@ -56,29 +51,12 @@ __global__ void __launch_bounds__(kWarps * 32) tables_kernel(LargeDecoding decod
         is_token ? decoding.token_tables + (uint64_t(block) * kTokenTables + number) * kTokenStates
                  : decoding.selector_tables +
                        (uint64_t(block) * HYBZ_LARGE_TABLES + number - token_tables) * kSelectorStates;
-    TableMemory &memory = memories[warp];
-    memory.next[lane] = lane < symbols ? shares[lane] : 0;
-    __syncwarp();
-    // States are assigned one after the other, with a stride that visits each once.
-    const uint32_t stride = states / 2 + states / 8 + 3;
-    uint32_t from = 0;
-    for (uint32_t symbol = 0; symbol < symbols; symbol++) {
-        const uint32_t end = from + memory.next[symbol];
-        for (uint32_t k = from + lane; k < end; k += 32) memory.owner[k * stride & (states - 1)] = uint8_t(symbol);
-        from = end;
-    }
-    __syncwarp();
-    for (uint32_t state = lane; state < states; state += 32) {
-        const uint32_t symbol = memory.owner[state];
-        const uint32_t same = __match_any_sync(~0u, symbol), before = __popc(same & ((1u << lane) - 1));
-        const uint32_t own = memory.next[symbol] + before;
-        __syncwarp();
-        if (before == 0) memory.next[symbol] = own + __popc(same);
-        __syncwarp();
+    const uint32_t share = lane < symbols ? shares[lane] : 0;
+    assign_states(memories[warp], share, share, states, [&](uint32_t state, uint32_t symbol, uint32_t own) {
         const uint32_t bits = state_log + __clz(own) - 31; // fewer as it comes near `states`
-        table[state] = (is_token ? token_entry(symbol) : symbol) | bits << kBitsAt |
-                       ((own << bits) - states) << kBaseAt;
-    }
+        const uint32_t entry = is_token ? token_entry(symbol) : symbol;
+        table[state] = entry | bits << kBitsAt | ((own << bits) - states) << kBaseAt;
+    });
 }
 
 struct Memory {

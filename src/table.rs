@@ -14,8 +14,11 @@ use crate::formats::{bzip2, hbz, lzw};
 use crate::read_at::ReadAt;
 use crate::seek::blocks::BlockMap;
 use crate::seek::hbz::open as open_hbz;
-use crate::stream::piece::{Collect, Decoding, Ends, StreamEndDetector};
+use crate::stream::piece::{Decoding, Ends, StreamEndDetector};
 use std::io;
+
+/// A `.bz2` may be perturbed; no other format has marks.
+pub(crate) use bzip2::perturbed::{MarkFinder, Restorer};
 
 /// The properties of a format.
 pub(crate) struct Row {
@@ -64,11 +67,6 @@ pub(crate) struct Coding {
     pub decode: fn(&Decoding) -> Ends,
     /// Makes the detector of a stream's end; `None` if a stream ends where its input does.
     pub end: fn() -> Option<Box<dyn StreamEndDetector>>,
-}
-
-/// An output end that removes from a perturbed `.bz2` the bytes that were inserted into its text.
-pub(crate) fn restored(collect: Box<dyn Collect>) -> Box<dyn Collect> {
-    Box::new(bzip2::perturbed::Restored::new(collect))
 }
 
 /// The defaults for other programs' formats.

@@ -5,23 +5,6 @@ namespace hybz {
 
 namespace {
 
-using Batch = std::vector<size_t>; // numbers of shapes
-
-uint32_t size_of(const Shape &shape) { return uint32_t(shape.text.size()); }
-
-std::vector<Shape> primitive_shapes(uint32_t n) {
-    std::vector<Shape> all;
-    for (Shape &shape : shapes(n))
-        if (!is_periodic(shape.text.data(), size_of(shape))) all.push_back(std::move(shape));
-    return all;
-}
-
-uint32_t longest(const std::vector<Shape> &all) {
-    uint32_t length = 0;
-    for (const Shape &shape : all) length = std::max(length, size_of(shape));
-    return length;
-}
-
 // Each shape alone, the first with the last, all of them, and all of them twice.
 std::vector<Batch> batches(size_t count) {
     std::vector<Batch> all;
@@ -37,17 +20,6 @@ std::vector<Batch> batches(size_t count) {
     return all;
 }
 
-// Copies the batch to the lane's input; returns the lengths.
-std::vector<uint32_t> fill(uint8_t *text, const std::vector<Shape> &all, const Batch &batch) {
-    std::vector<uint32_t> lengths;
-    for (size_t i : batch) {
-        memcpy(text, all[i].text.data(), all[i].text.size());
-        text += all[i].text.size();
-        lengths.push_back(size_of(all[i]));
-    }
-    return lengths;
-}
-
 // Counts errors.
 struct Tally {
     int wrong = 0, done = 0;
@@ -58,11 +30,20 @@ struct Tally {
         wrong++;
         printf("WRONG %s %u in a batch of %zu: %s\n", shape.name.c_str(), size_of(shape), batch.size(), what);
     }
-    void print(uint32_t n, size_t shapes) const {
-        printf("n %u: %zu shapes, %d blocks so far, %d wrong\n", n, shapes, done, wrong);
+};
+
+// Calls `check`, which returns the number of its shapes, with each of these lengths up to the max one, and a tally.
+// Returns the exit status.
+template <class Check> int each_length(std::initializer_list<uint32_t> lengths, uint32_t max_length, Check check) {
+    Tally tally;
+    for (const uint32_t n : lengths) {
+        if (n > max_length) break;
+        const size_t shapes = check(n, tally);
+        printf("n %u: %zu shapes, %d blocks so far, %d wrong\n", n, shapes, tally.done, tally.wrong);
         fflush(stdout);
     }
-};
+    return tally.wrong != 0;
+}
 
 // Whether the device's counts equal the simulation's.
 bool counts_agree(const std::vector<Shape> &all, const Batch &batch, const uint8_t *text, const hybz_report &report) {
@@ -100,15 +81,12 @@ const char *column_error(const Column &expected, const uint8_t *column, uint32_t
 } // namespace
 
 int check_bwt(uint32_t max_length) {
-    Tally tally;
-    for (uint32_t n : {64u, 200u, 5000u, 70000u, 899981u}) {
-        if (n > max_length) break;
+    return each_length({64u, 200u, 5000u, 70000u, 899981u}, max_length, [](uint32_t n, Tally &tally) {
         const std::vector<Shape> all = primitive_shapes(n);
         std::vector<Column> expected(all.size());
         parallel(all.size(), [&](size_t i) { expected[i] = expected_column(all[i].text); });
         BwtLane lane(uint32_t(2 * all.size()), longest(all));
         for (const Batch &batch : batches(all.size())) {
-            lane.spoil();
             lane.run(fill(lane.text.memory, all, batch));
             const uint8_t *column = lane.column.memory;
             for (size_t b = 0; b < batch.size(); b++) {
@@ -118,9 +96,8 @@ int check_bwt(uint32_t max_length) {
             }
             if (n < 100000) tally.wrong += !counts_agree(all, batch, lane.text.memory, lane.report);
         }
-        tally.print(n, all.size());
-    }
-    return tally.wrong != 0;
+        return all.size();
+    });
 }
 
 namespace {
@@ -132,14 +109,11 @@ struct ThirdRows {
     std::vector<uint32_t> entries;
 };
 
-// Computed from the ranks of all suffixes, including the end mark's, as hybz.h and thirds.cu define the results.
+// Computed from the order of all suffixes, including the end mark's, as hybz.h and thirds.cu define the results.
 ThirdRows expected_thirds(const Text &text, uint32_t turn, uint32_t entry_log) {
     const uint32_t n = uint32_t(text.size());
-    std::vector<uint8_t> column(n + 1);
-    std::vector<uint32_t> rank, order(n + 1), all, others;
-    uint32_t origin;
-    reference_suffixes(text.data(), n, column.data(), &origin, rank);
-    for (uint32_t i = 0; i <= n; i++) order[rank[i]] = i;
+    const std::vector<uint32_t> order = suffix_order(text);
+    std::vector<uint32_t> all, others;
     for (uint32_t i : order)
         if (i % 3) all.push_back(i);
         else if (i < n) others.push_back(i);
@@ -165,9 +139,7 @@ ThirdRows expected_thirds(const Text &text, uint32_t turn, uint32_t entry_log) {
 } // namespace
 
 int check_thirds(uint32_t max_length) {
-    Tally tally;
-    for (uint32_t n : {64u, 200u, 5000u, 5001u, 70000u, 899981u, 1500000u}) {
-        if (n > max_length) break;
+    return each_length({64u, 200u, 5000u, 5001u, 70000u, 899981u, 1500000u}, max_length, [](uint32_t n, Tally &tally) {
         // Suffixes are sorted, whether or not the block was rotated to its least rotation.
         const uint32_t entry_log = n < 5000 ? 3 : 12;
         const std::vector<Shape> all = shapes(n);
@@ -179,7 +151,6 @@ int check_thirds(uint32_t max_length) {
             std::vector<uint32_t> turns;
             for (size_t i : batch) turns.push_back(turn_of(i));
             const std::vector<uint32_t> lengths = fill(lane.text.memory, all, batch);
-            lane.spoil();
             lane.run(lengths, turns, entry_log);
             const size_t each = ((*std::max_element(lengths.begin(), lengths.end()) - 1) >> entry_log) + 1;
             const uint32_t *bits = lane.bits.memory, *entries = lane.entries.memory;
@@ -196,15 +167,12 @@ int check_thirds(uint32_t max_length) {
                 entries += each;
             }
         }
-        tally.print(n, all.size());
-    }
-    return tally.wrong != 0;
+        return all.size();
+    });
 }
 
 int check_coding(uint32_t max_length) {
-    Tally tally;
-    for (uint32_t n : {64u, 200u, 2050u, 5000u, 70000u, 899981u}) {
-        if (n > max_length) break;
+    return each_length({64u, 200u, 2050u, 5000u, 70000u, 899981u}, max_length, [](uint32_t n, Tally &tally) {
         const std::vector<Shape> all = primitive_shapes(n);
         std::vector<Coded> expected(all.size());
         parallel(all.size(), [&](size_t i) { expected[i] = expected_coding(all[i].text); });
@@ -213,7 +181,6 @@ int check_coding(uint32_t max_length) {
         for (const Batch &batch : batches(all.size())) {
             CodingLane &lane = batch.size() <= 2 ? proving : together;
             const bool proves = n > 100000 || (n > 2000 && batch.size() <= 2);
-            lane.spoil();
             lane.run(fill(lane.text.memory, all, batch), proves);
             for (size_t b = 0; b < batch.size(); b++) {
                 const Coded &want = expected[batch[b]];
@@ -225,15 +192,12 @@ int check_coding(uint32_t max_length) {
                 tally.add(all[batch[b]], batch, what);
             }
         }
-        tally.print(n, all.size());
-    }
-    return tally.wrong != 0;
+        return all.size();
+    });
 }
 
 int check_suffixes(uint32_t max_length) {
-    Tally tally;
-    for (uint32_t n : {64u, 1000u, 70000u, 1500000u}) {
-        if (n > max_length) break;
+    return each_length({64u, 1000u, 70000u, 1500000u}, max_length, [](uint32_t n, Tally &tally) {
         const uint32_t entry_log = n < 5000 ? 3 : 12;
         const std::vector<Shape> all = shapes(n);
         std::vector<Column> expected(all.size());
@@ -246,7 +210,6 @@ int check_suffixes(uint32_t max_length) {
         SuffixLane lane(uint32_t(2 * all.size()), longest(all), entry_log);
         for (const Batch &batch : batches(all.size())) {
             const std::vector<uint32_t> lengths = fill(lane.text.memory, all, batch);
-            lane.spoil();
             lane.run(lengths, entry_log);
             const size_t each = ((*std::max_element(lengths.begin(), lengths.end()) - 1) >> entry_log) + 1;
             const uint8_t *column = lane.column.memory;
@@ -258,9 +221,8 @@ int check_suffixes(uint32_t max_length) {
                 column += expected[batch[b]].bytes.size();
             }
         }
-        tally.print(n, all.size());
-    }
-    return tally.wrong != 0;
+        return all.size();
+    });
 }
 
 } // namespace hybz

@@ -1,7 +1,6 @@
 // coded.cpp: runs hybz_lane_lz4 and hybz_lane_strips on blocks and strips that tests of Rust have written and decoded:
 // from device memory and from the host, all together, and some alone.
 #include "common.hpp"
-#include <fstream>
 
 namespace hybz {
 
@@ -10,11 +9,12 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 // A block or strip. The file of cases has its numbers, its codes, and as much of its text as is present.
+struct Numbers {
+    uint32_t coded, wanted, present; // bytes; a damaged text is defined as far as it is present
+    uint32_t found[3];               // LZ4: whether it is damaged, and whether it is plain
+};
 struct Case {
-    struct {
-        uint32_t coded, wanted, present; // bytes; a damaged text is defined as far as it is present
-        uint32_t found[3];               // LZ4: whether it is damaged, and whether it is plain
-    } numbers;
+    Numbers numbers;
     Bytes codes, text;
 };
 
@@ -115,15 +115,12 @@ template <class Kind> struct Job {
 };
 
 std::vector<Case> read_cases(const char *path) {
-    std::ifstream file(path, std::ios::binary);
     std::vector<Case> cases;
-    for (Case one; file.read(reinterpret_cast<char *>(&one.numbers), sizeof one.numbers);) {
-        one.codes.resize(one.numbers.coded);
-        one.text.resize(one.numbers.present);
-        for (Bytes *bytes : {&one.codes, &one.text})
-            file.read(reinterpret_cast<char *>(bytes->data()), long(bytes->size()));
-        if (!file) printf("cut cases\n"), exit(1);
-        cases.push_back(one);
+    for (Cases file(path); file.any_left();) {
+        Case one{file.read<Numbers>(1)[0], {}, {}};
+        one.codes = file.read<uint8_t>(one.numbers.coded);
+        one.text = file.read<uint8_t>(one.numbers.present);
+        cases.push_back(std::move(one));
     }
     if (cases.empty()) printf("no cases in %s\n", path), exit(1);
     return cases;

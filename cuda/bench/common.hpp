@@ -1,8 +1,7 @@
 // common.hpp: shared by the bench's parts: lanes with their pinned memory, blocks of files, expected results.
 #pragma once
 #include "../sim/coding.hpp"
-#include "../sim/shapes.hpp"
-#include "../sim/sim.hpp"
+#include "../sim/suffixes.hpp"
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -50,6 +49,21 @@ template <class Bytes> Bytes read_file(const char *path, size_t most) {
     return data;
 }
 
+// Cases that a test of Rust has written to a file, with this machine's byte order.
+struct Cases {
+    Text file;
+    size_t at = 0;
+    explicit Cases(const char *path) : file(read_file<Text>(path, ~size_t(0))) {}
+    bool any_left() const { return at < file.size(); }
+    template <class T> std::vector<T> read(size_t count) {
+        if (count * sizeof(T) > file.size() - at) printf("the cases end early\n"), exit(1);
+        std::vector<T> items(count);
+        if (count) memcpy(items.data(), file.data() + at, count * sizeof(T));
+        at += count * sizeof(T);
+        return items;
+    }
+};
+
 // Pinned memory.
 template <class T> struct Pinned {
     T *memory = nullptr;
@@ -79,7 +93,7 @@ inline void copy(void *to, const void *from, size_t size, cudaMemcpyKind way) {
 
 constexpr uint32_t kTimeout = 60000; // ms
 
-// A lane and its last results. Each kind of lane has `run`, and `spoil` to overwrite the results of an earlier run.
+// A lane and its last results. `run` of each kind of lane first overwrites the results of an earlier run.
 struct Lane {
     hybz_lane *lane = nullptr;
     std::vector<uint32_t> origins;
@@ -106,8 +120,8 @@ struct BwtLane : Lane {
     Pinned<uint8_t> text, column;
     BwtLane(uint32_t blocks, uint32_t length)
         : Lane(blocks, length, HYBZ_BWT), text(size_t(blocks) * length), column(size_t(blocks) * length) {}
-    void spoil() { column.spoil(); }
     void run(const std::vector<uint32_t> &lengths) {
+        column.spoil();
         timed("bwt", [&] {
             return hybz_lane_bwt(lane, uint32_t(lengths.size()), lengths.data(), text.memory, column.memory,
                                  origins.data(), kTimeout, &report);
@@ -121,12 +135,10 @@ struct ThirdsLane : Lane {
     ThirdsLane(uint32_t blocks, uint32_t length, uint32_t entry_log)
         : Lane(blocks, length, HYBZ_HYBRID), text(size_t(blocks) * length), bytes(size_t(blocks) * (length + 1)),
           bits(size_t(blocks) * (length / 24 + 4)), entries(((length >> entry_log) + 1) * size_t(blocks)) {}
-    void spoil() {
+    void run(const std::vector<uint32_t> &lengths, const std::vector<uint32_t> &turns, uint32_t entry_log) {
         bytes.spoil();
         bits.spoil();
         entries.spoil();
-    }
-    void run(const std::vector<uint32_t> &lengths, const std::vector<uint32_t> &turns, uint32_t entry_log) {
         timed("thirds", [&] {
             return hybz_lane_thirds(lane, uint32_t(lengths.size()), lengths.data(), turns.data(), text.memory,
                                     entry_log, bits.memory, bytes.memory, entries.memory, kTimeout, &report);
@@ -141,8 +153,8 @@ struct CodingLane : Lane {
     CodingLane(uint32_t blocks, uint32_t length)
         : Lane(blocks, length, HYBZ_RESIDENT), text(size_t(blocks) * length),
           bytes(size_t(blocks) * HYBZ_CODED_BYTES(length)), coded(blocks) {}
-    void spoil() { bytes.spoil(); }
     void run(const std::vector<uint32_t> &lengths, bool prove = true) {
+        bytes.spoil();
         timed("code", [&] {
             return hybz_lane_code(lane, uint32_t(lengths.size()), lengths.data(), text.memory, prove, coded.data(),
                                   bytes.memory, &filled, kTimeout, &report);
@@ -156,11 +168,9 @@ struct SuffixLane : Lane {
     SuffixLane(uint32_t blocks, uint32_t length, uint32_t entry_log)
         : Lane(blocks, length, HYBZ_SUFFIXES), text(size_t(blocks) * length), column(size_t(blocks) * (length + 1)),
           entries(((length >> entry_log) + 1) * size_t(blocks)) {}
-    void spoil() {
+    void run(const std::vector<uint32_t> &lengths, uint32_t entry_log) {
         column.spoil();
         entries.spoil();
-    }
-    void run(const std::vector<uint32_t> &lengths, uint32_t entry_log) {
         timed("suffixes", [&] {
             return hybz_lane_suffixes(lane, uint32_t(lengths.size()), lengths.data(), text.memory, entry_log,
                                       column.memory, origins.data(), entries.memory, kTimeout, &report);
@@ -202,8 +212,37 @@ inline Coded expected_coding(const Text &block) {
     return {column.origin, reference_coding(column.bytes)};
 }
 
-// The blocks of a file: bzip2's run-length coding and split at level 9, without the blocks that a lane does not accept.
-std::vector<Text> blocks_of(const char *path);
+inline uint32_t size_of(const Shape &shape) { return uint32_t(shape.text.size()); }
+
+template <class Shapes> uint32_t longest(const Shapes &all) {
+    size_t length = 0;
+    for (const auto &shape : all) length = std::max(length, shape.text.size());
+    return uint32_t(length);
+}
+
+// The shapes that are not periodic.
+inline std::vector<Shape> primitive_shapes(uint32_t n) {
+    std::vector<Shape> all;
+    for (Shape &shape : shapes(n))
+        if (!is_periodic(shape.text.data(), size_of(shape))) all.push_back(std::move(shape));
+    return all;
+}
+
+using Batch = std::vector<size_t>; // numbers of shapes
+
+// Copies the batch to a lane's input; returns the lengths.
+inline std::vector<uint32_t> fill(uint8_t *text, const std::vector<Shape> &all, const Batch &batch) {
+    std::vector<uint32_t> lengths;
+    for (size_t i : batch) {
+        memcpy(text, all[i].text.data(), all[i].text.size());
+        text += all[i].text.size();
+        lengths.push_back(size_of(all[i]));
+    }
+    return lengths;
+}
+
+// time.cpp: prints the time of each step that took any, in ms or with another scale.
+void print_steps(const hybz_report &report, double scale);
 
 // Parts of the program; each returns its exit status. check.cpp compares every pipeline's results on every shape of up
 // to max_length bytes with the reference; time.cpp times a pipeline on a file's blocks.

@@ -1,4 +1,4 @@
-// factor.cpp: compares hybz_lane_factor with KKP3 on one core, on shapes.
+// factor.cpp: compares hybz_lane_factor with a plain twin, on shapes.
 #include "common.hpp"
 
 namespace hybz {
@@ -6,46 +6,10 @@ namespace hybz {
 namespace {
 
 using Factors = std::vector<hybz_factor>;
-using Pair = std::pair<int32_t, int32_t>;
 
-std::vector<int32_t> suffixes_of(const Text &text) {
-    const uint32_t n = uint32_t(text.size());
-    std::vector<int32_t> all(n);
-    std::vector<uint32_t> rank;
-    std::vector<uint8_t> column(n + 1);
-    uint32_t origin;
-    reference_suffixes(text.data(), n, column.data(), &origin, rank);
-    for (uint32_t i = 0; i < n; i++) all[rank[i] - 1] = int32_t(i);
-    return all;
-}
-
-// The nearest smaller values by position; the suffix array itself serves as the stack
-// (crates/factor/src/neighbours.rs).
-std::vector<Pair> neighbours_of(std::vector<int32_t> suffixes) {
-    std::vector<Pair> pairs(suffixes.size());
-    int32_t last = -1;
-    size_t height = 0;
-    for (size_t row = 0; row < suffixes.size(); row++) {
-        const int32_t here = suffixes[row];
-        while (last > here) {
-            const int32_t below = suffixes[--height];
-            pairs[size_t(last)] = {below, here};
-            last = below;
-        }
-        suffixes[height++] = last;
-        last = here;
-    }
-    while (last > -1) {
-        const int32_t below = suffixes[--height];
-        pairs[size_t(last)] = {below, -1};
-        last = below;
-    }
-    return pairs;
-}
-
-uint32_t common(const Text &text, int32_t before, size_t at, size_t end) {
-    if (before < 0) return 0;
-    size_t a = size_t(before), b = at;
+uint32_t common(const Text &text, uint32_t before, size_t at, size_t end) {
+    if (before == ~0u) return 0;
+    size_t a = before, b = at;
     for (uint64_t x, y; b + 8 <= end; a += 8, b += 8) {
         memcpy(&x, text.data() + a, 8);
         memcpy(&y, text.data() + b, 8);
@@ -56,15 +20,15 @@ uint32_t common(const Text &text, int32_t before, size_t at, size_t end) {
 }
 
 // The factors, cut at the ends of equal divisions.
-Factors parse(const Text &text, const std::vector<Pair> &pairs, uint32_t divisions) {
+Factors parse(const Text &text, const std::vector<Neighbours> &pairs, uint32_t divisions) {
     Factors all;
     for (uint64_t division = 0; division < divisions; division++) {
         const size_t end = text.size() * (division + 1) / divisions;
         for (size_t at = text.size() * division / divisions; at < end;) {
-            const Pair pair = pairs[at];
+            const Neighbours pair = pairs[at];
             const uint32_t x = common(text, pair.first, at, end), y = common(text, pair.second, at, end);
             const uint32_t length = std::max(x, y);
-            all.push_back({length ? uint32_t(x >= y ? pair.first : pair.second) : text[at], length});
+            all.push_back({length ? x >= y ? pair.first : pair.second : text[at], length});
             at += std::max(length, 1u);
         }
     }
@@ -72,10 +36,10 @@ Factors parse(const Text &text, const std::vector<Pair> &pairs, uint32_t divisio
 }
 
 // Runs of the transform of the text and its mark.
-uint32_t runs_of(const Text &text, const std::vector<int32_t> &suffixes) {
-    uint32_t last = text.back(), runs = 1;
-    for (const int32_t suffix : suffixes) {
-        const uint32_t letter = suffix ? text[size_t(suffix) - 1] : 256;
+uint32_t runs_of(const Text &text, const std::vector<uint32_t> &order) {
+    uint32_t last = ~0u, runs = 0;
+    for (const uint32_t suffix : order) {
+        const uint32_t letter = suffix ? text[suffix - 1] : 256;
         runs += letter != last;
         last = letter;
     }
@@ -83,14 +47,13 @@ uint32_t runs_of(const Text &text, const std::vector<int32_t> &suffixes) {
 }
 
 struct Expected {
-    std::vector<Pair> pairs;
+    std::vector<Neighbours> pairs;
     uint32_t runs;
 };
 
 Expected expected(const Text &text) {
-    std::vector<int32_t> suffixes = suffixes_of(text);
-    const uint32_t runs = runs_of(text, suffixes);
-    return {neighbours_of(std::move(suffixes)), runs};
+    const std::vector<uint32_t> order = suffix_order(text);
+    return {reference_neighbours(order), runs_of(text, order)};
 }
 
 struct FactorLane : Lane {
@@ -129,7 +92,7 @@ const char *difference(const FactorLane &lane, const Text &text, const Expected 
         if (got.length != factors[i].length) return "length";
         if (got.source != factors[i].source) {
             if (divisions < 2 || got.length == 0 || got.source >= at) return "source";
-            if (common(text, int32_t(got.source), at, at + got.length) != got.length) return "source of a cut factor";
+            if (common(text, got.source, at, at + got.length) != got.length) return "source of a cut factor";
         }
         at += std::max(got.length, 1u);
     }
@@ -172,11 +135,9 @@ int check_factor(uint32_t max_length) {
     for (uint32_t n : {64u, 129u, 1000u, 4999u, 33000u, 300000u, 1000000u, 5000000u}) {
         if (n > max_length) break;
         const std::vector<Shape> all = factor_shapes(n);
-        uint32_t longest = 0;
-        for (const Shape &shape : all) longest = std::max(longest, uint32_t(shape.text.size()));
         std::vector<Expected> wants(all.size());
         parallel(all.size(), [&](size_t i) { wants[i] = expected(all[i].text); });
-        FactorLane lane(longest, longest);
+        FactorLane lane(longest(all), longest(all));
         for (size_t i = 0; i < all.size(); i++)
             for (uint32_t divisions : {0u, 1u, 15u, 480u}) {
                 const Text &text = all[i].text;

@@ -1,8 +1,6 @@
 // large.cpp: runs hybz_lane_decode_large on batches written by Rust's test cases_for_the_kernels. Blocks from hybz's
 // encoder must decode to a core's codes; blocks that a core finds damaged must be odd, or have other codes.
 #include "common.hpp"
-#include <fstream>
-#include <iterator>
 
 namespace hybz {
 
@@ -17,29 +15,16 @@ struct Case {
     std::vector<hybz_large> heads;
     std::vector<uint8_t> input;
     std::vector<Expected> expected;
-    uint32_t rows = 0;
+    uint32_t rows;
 };
 
-// Reads the file; numbers have this machine's byte order.
 std::vector<Case> read_cases(const char *path) {
-    std::ifstream file(path, std::ios::binary);
     std::vector<Case> cases;
-    const auto read = [&](void *to, size_t bytes) {
-        file.read(static_cast<char *>(to), std::streamsize(bytes));
-        return bool(file);
-    };
-    for (uint32_t counts[3]; read(counts, sizeof counts);) {
-        Case one;
-        one.heads.resize(counts[0]);
-        one.input.resize(counts[1]);
-        one.expected.resize(counts[0]);
-        one.rows = counts[2];
-        bool good = read(one.heads.data(), counts[0] * sizeof(hybz_large)) && read(one.input.data(), counts[1]);
-        for (Expected &expected : one.expected) good &= read(&expected.kind, 4) && read(&expected.hash, 8);
-        if (!good) {
-            printf("%s ends early\n", path);
-            exit(1);
-        }
+    for (Cases file(path); file.any_left();) {
+        const auto counts = file.read<uint32_t>(3);
+        Case one{file.read<hybz_large>(counts[0]), file.read<uint8_t>(counts[1]), {}, counts[2]};
+        for (uint32_t b = 0; b < counts[0]; b++)
+            one.expected.push_back({file.read<uint32_t>(1)[0], file.read<uint64_t>(1)[0]});
         cases.push_back(std::move(one));
     }
     return cases;
@@ -132,11 +117,9 @@ int check_large(const char *path) {
             wrong += compare(one, lane, number);
         }
         blocks += one.heads.size();
-        const hybz_report &r = lane.report;
-        if (one.rows > 1000000)
-            printf("%u rows: upload %.2f, symbols %.2f, columns %.2f, vector %.2f, walk %.2f, download %.2f ms\n",
-                   one.rows, r.ms[HYBZ_STEP_UPLOAD], r.ms[HYBZ_STEP_SYMBOLS], r.ms[HYBZ_STEP_COLUMNS],
-                   r.ms[HYBZ_STEP_VECTOR], r.ms[HYBZ_STEP_WALK], r.ms[HYBZ_STEP_DOWNLOAD]);
+        if (one.rows < 1000000) continue;
+        printf("%u rows, ms:", one.rows);
+        print_steps(lane.report, 1);
     }
     if (!cases.empty() && cases[0].rows < 1000000) wrong += check_impossible(cases[0]);
     printf("%zu batches, %zu blocks, %d wrong\n", cases.size(), blocks, wrong);

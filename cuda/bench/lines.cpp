@@ -1,7 +1,6 @@
 // lines.cpp: compares hybz_lane_lines on shapes of lines with the standard library's sort; measures its device time on
 // files.
 #include "common.hpp"
-#include <cuda_runtime.h>
 #include <random>
 #include <string_view>
 
@@ -136,20 +135,14 @@ int check_ranges(LinesLane &lane, const LineShape &shape, const std::vector<Byte
 
 // In device memory: one range.
 int check_on_device(LinesLane &lane, const LineShape &shape) {
-    uint8_t *text = nullptr, *sorted = nullptr;
     const size_t size = shape.text.size();
-    must(int(cudaMalloc(reinterpret_cast<void **>(&text), size)), "malloc");
-    must(int(cudaMalloc(reinterpret_cast<void **>(&sorted), size)), "malloc");
-    must(int(cudaMemcpyAsync(text, shape.text.data(), size, cudaMemcpyHostToDevice, nullptr)), "copy");
-    must(int(cudaStreamSynchronize(nullptr)), "copy");
-    must(hybz_lane_lines_on_device(lane.lane, uint32_t(size), text, '\n', 0, sorted, lane.lengths.data(), kTimeout,
-                                   nullptr),
+    DeviceBytes text(size), sorted(size);
+    copy(text.memory, shape.text.data(), size, cudaMemcpyHostToDevice);
+    must(hybz_lane_lines_on_device(lane.lane, uint32_t(size), text.memory, '\n', 0, sorted.memory, lane.lengths.data(),
+                                   kTimeout, nullptr),
          shape.name);
     lane.sorted.spoil();
-    must(int(cudaMemcpyAsync(lane.sorted.memory, sorted, size, cudaMemcpyDeviceToHost, nullptr)), "copy");
-    must(int(cudaStreamSynchronize(nullptr)), "copy");
-    cudaFree(text);
-    cudaFree(sorted);
+    copy(lane.sorted.memory, sorted.memory, size, cudaMemcpyDeviceToHost);
     return compare(lane, expected_lines({shape.text}, '\n', 0), shape.name, 0);
 }
 
@@ -217,55 +210,31 @@ int check_codes(LinesLane &lane, const std::vector<LineShape> &all) {
     return 1;
 }
 
-// The sum of the lines' hashes, which does not depend on their order.
-uint64_t sum_of_lines(const char *text, size_t size, bool *ascending) {
-    const size_t parts = 64;
-    std::atomic<uint64_t> sum{0};
-    std::atomic<bool> in_order{true};
-    const auto begin_of = [&](size_t part) {
-        const size_t at = size * part / parts;
-        if (at == 0 || at == size) return at;
-        return size_t(static_cast<const char *>(memchr(text + at - 1, '\n', size - at + 1)) - text) + 1;
-    };
-    parallel(parts, [&](size_t part) {
-        uint64_t mine = 0;
-        std::string_view before;
-        // Reads also the first line of the next part, to check the order.
-        for (size_t at = begin_of(part), end = begin_of(part + 1); at < size;) {
-            const size_t length = size_t(static_cast<const char *>(memchr(text + at, '\n', size - at)) - text) - at;
-            const std::string_view line(text + at, length);
-            if (at > begin_of(part) && line < before) in_order = false;
-            if (at >= end) break;
-            uint64_t hash = 0x9e3779b97f4a7c15u;
-            for (size_t i = 0; i < length; i += 8) {
-                uint64_t word = 0;
-                memcpy(&word, text + at + i, std::min<size_t>(8, length - i));
-                hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-                hash ^= hash >> 32;
-            }
-            mine += (hash ^ length) * 0xc4ceb9fe1a85ec53u;
-            before = line;
-            at += length + 1;
-        }
-        sum += mine;
-    });
-    *ascending = in_order;
-    return sum;
+// The sum of the lines' hashes, which does not depend on their order; and whether they ascend.
+std::pair<size_t, bool> sum_of_lines(std::string_view text) {
+    size_t sum = 0;
+    bool ascending = true;
+    std::string_view before;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        sum += std::hash<std::string_view>()(line);
+        ascending &= before <= line;
+        before = line;
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+    }
+    return {sum, ascending};
 }
 
 // Compares each range's sum of lines, and checks its order: a std::sort of 30 million lines takes half a minute.
 int compare_sums(const LinesLane &lane, const std::vector<Bytes> &parts) {
-    size_t at = 0;
+    const char *sorted = reinterpret_cast<const char *>(lane.sorted.memory);
     for (size_t r = 0; r < parts.size(); r++) {
-        bool ignored, ascending;
-        const uint64_t want = sum_of_lines(parts[r].data(), parts[r].size(), &ignored);
-        const char *sorted = reinterpret_cast<const char *>(lane.sorted.memory) + at;
-        if (lane.lengths[r] != parts[r].size() || sum_of_lines(sorted, parts[r].size(), &ascending) != want ||
-            !ascending) {
+        const std::pair want(sum_of_lines(parts[r]).first, true);
+        if (lane.lengths[r] != parts[r].size() || sum_of_lines({sorted, parts[r].size()}) != want) {
             printf("WRONG range %zu of %zu\n", r, parts.size());
             return 1;
         }
-        at += parts[r].size();
+        sorted += parts[r].size();
     }
     return 0;
 }
@@ -276,9 +245,7 @@ int check_lines(uint32_t max_length) {
     const uint32_t length = std::min(max_length, 3000000u);
     int wrong = check_refused(), runs = 0;
     const std::vector<LineShape> all = line_shapes(length);
-    uint32_t longest = 0;
-    for (const LineShape &shape : all) longest = std::max(longest, uint32_t(shape.text.size()));
-    LinesLane lane(5, longest + 100);
+    LinesLane lane(5, longest(all) + 100);
     if (length >= 1000) wrong += check_codes(lane, all);
     for (const LineShape &shape : all) {
         const int before = wrong;

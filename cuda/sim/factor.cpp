@@ -1,8 +1,7 @@
 // Tests the steps of factor.cuh, emulated, at every position: the neighbours of each suffix, and the length of the
 // longest earlier occurrence. (bench factor tests them only where factors begin.) Build: emulate.sh OUT factor.cpp
 #include "../factor.cuh"
-#include "shapes.hpp"
-#include "sim.hpp"
+#include "suffixes.hpp"
 #include <cstdio>
 
 using namespace hybz;
@@ -34,25 +33,17 @@ struct Device {
     }
 };
 
-// Compares the neighbours of each row, except the mark's, with those that a stack finds.
+// Compares the neighbours of each row, except the mark's.
 int check_neighbours(const char *name, Device &device) {
     find_neighbours(device.f, nullptr);
     const std::vector<uint32_t> &order = device.order;
-    std::vector<uint2> want(order.size(), make_uint2(kNowhere, kNowhere));
-    std::vector<uint32_t> stack;
-    for (uint32_t row = 1; row < order.size(); row++) {
-        while (!stack.empty() && order[stack.back()] > order[row]) {
-            want[stack.back()].y = order[row];
-            stack.pop_back();
-        }
-        if (!stack.empty()) want[row].x = order[stack.back()];
-        stack.push_back(row);
-    }
+    const std::vector<Neighbours> wants = reference_neighbours(order);
     for (uint32_t row = 1; row < order.size(); row++) {
         const uint2 got = device.pairs[row];
-        if (got.x == want[row].x && got.y == want[row].y) continue;
+        const Neighbours want = wants[order[row]];
+        if (got.x == want.first && got.y == want.second) continue;
         printf("WRONG %s %zu, row %u: neighbours %u %u, not %u %u\n", name, order.size() - 1, row, got.x, got.y,
-               want[row].x, want[row].y);
+               want.first, want.second);
         return 1;
     }
     return 0;
@@ -122,13 +113,7 @@ int main() {
         doubled.insert(doubled.end(), half.begin(), half.end());
         all.push_back({"doubled", doubled});
         for (const Shape &shape : all) {
-            const uint32_t size = uint32_t(shape.text.size());
-            std::vector<uint8_t> column(size + 1);
-            std::vector<uint32_t> rank, order(size + 1);
-            uint32_t origin;
-            reference_suffixes(shape.text.data(), size, column.data(), &origin, rank);
-            for (uint32_t i = 0; i <= size; i++) order[rank[i]] = i;
-            Device device(order, shape.text);
+            Device device(suffix_order(shape.text), shape.text);
             wrong += check_neighbours(shape.name.c_str(), device) || check_longest(shape.name.c_str(), device);
             done++;
         }

@@ -4,8 +4,8 @@ use super::mixed::Mixed;
 use crate::error::Error;
 use crate::format::Formats;
 use crate::stream::piece::{Collect, Decoding, Ends, Feed, Input, Rest, Step};
-use crate::summary::StreamSummary;
-use crate::table;
+use crate::summary::{Mark, StreamSummary};
+use crate::table::{self, MarkFinder, Restorer};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use hybz_queue::Client;
 use hybz_queue::Permit;
@@ -20,13 +20,8 @@ pub(crate) fn decode(decoding: Decoding) -> Ends {
     // that are no longer wanted. (The test of all traps in one queue deadlocked for lack of memory.)
     let (sender, receiver) = unbounded();
     let feed = Detecting { decoding: decoding.clone(), room: Vec::new(), feed: None, collect: sender };
-    let formats = decoding.formats;
-    let detected = Box::new(Detected { decoding, receiver, collect: None, mixed: None });
-    match formats {
-        Formats::All => (Box::new(feed), table::restored(detected)),
-        // bzip2 knows no perturbation.
-        Formats::Bzip2 => (Box::new(feed), detected),
-    }
+    let marks = MarkFinder::default();
+    (Box::new(feed), Box::new(Detected { decoding, receiver, collect: None, mixed: None, marks, restorer: None }))
 }
 
 struct Detecting {
@@ -99,6 +94,25 @@ struct Detected {
     collect: Option<Box<dyn Collect>>,
     /// Set once other data follow the streams of the first format.
     mixed: Option<Mixed>,
+    marks: MarkFinder,
+    /// Set while the open stream is perturbed.
+    restorer: Option<Restorer>,
+}
+
+impl Detected {
+    /// A step of the streams as they are stored.
+    fn stored(&mut self, wait: bool) -> Result<Step, Error> {
+        let Some(collect) = &mut self.collect else { return Ok(Step::Need) };
+        if self.mixed.is_none() {
+            let step = collect.step(wait)?;
+            if !matches!(step, Step::Other) {
+                return Ok(step);
+            }
+        }
+        let decoding = &self.decoding;
+        let mixed = self.mixed.get_or_insert_with(|| Mixed::new(decoding.clone(), collect.summary()));
+        mixed.step(&mut **collect, wait)
+    }
 }
 
 impl Collect for Detected {
@@ -114,16 +128,26 @@ impl Collect for Detected {
     }
 
     fn step(&mut self, wait: bool) -> Result<Step, Error> {
-        let Some(collect) = &mut self.collect else { return Ok(Step::Need) };
-        if self.mixed.is_none() {
-            let step = collect.step(wait)?;
-            if !matches!(step, Step::Other) {
-                return Ok(step);
+        if let Some(part) = self.restorer.as_mut().and_then(Restorer::next_part) {
+            return Ok(part);
+        }
+        let step = self.stored(wait)?;
+        // bzip2 knows no perturbation.
+        let (Step::Out(_, Some(mark)), Formats::All) = (&step, self.decoding.formats) else { return Ok(step) };
+        match mark {
+            Mark::Block(_) => self.marks.block(),
+            Mark::Stream(stream) => {
+                self.marks.stream(stream.level);
+                let damaged = |flaw| Error::damaged(self.summary().blocks + 1, stream.bit_offset, flaw);
+                self.restorer = self.marks.restorer().map_err(damaged)?;
             }
         }
-        let decoding = &self.decoding;
-        let mixed = self.mixed.get_or_insert_with(|| Mixed::new(decoding.clone(), collect.summary()));
-        mixed.step(&mut **collect, wait)
+        match (step, &mut self.restorer) {
+            (Step::Out(text, Some(Mark::Block(block))), Some(restorer)) if block.level.is_some() => {
+                Ok(restorer.first_part(text, block))
+            }
+            (step, _) => Ok(step),
+        }
     }
 
     fn rest(&mut self) -> Rest {

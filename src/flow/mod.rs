@@ -18,7 +18,7 @@
 //! | `writing` | the caller's thread, which takes the answers and writes |
 //! | `here` | the work of both by the caller's thread alone |
 //! | `open`, `detect`, `mixed` | one stream as the settings say; its format found; streams of several formats |
-//! | `one_stream` | one stream on the caller's own thread, for `read`, `write`, `here`, `mixed`; `fill` for `reading` |
+//! | `one_stream` | one stream on the caller's own thread, for `read`, `write`, `here`, `mixed` |
 //!
 //! With accelerators, several more threads read a long file and find its runs, or bits that look like a block, and the
 //! manager only finds where blocks end, or copies them (`cutter`, `parallel_scan` in `formats::bzip2::stream`).

@@ -5,12 +5,11 @@
 
 use crate::block::Text;
 use crate::error::Error;
-use crate::read_at::read_some;
 use crate::stream::copy;
 use crate::stream::piece::{Collect, Ends, Feed, Step};
 use crate::summary::{Mark, StreamSummary};
 use hybz_queue::{Client, Pool};
-use std::io::{self, Read};
+use std::io::Read;
 
 /// One stream in the pool. Dropping it cancels its jobs.
 pub(crate) struct Driver {
@@ -79,7 +78,7 @@ impl Driver {
 
     /// Reads some input.
     pub fn read_from(&mut self, reader: &mut dyn Read) -> Result<(), Error> {
-        match fill(reader, &mut *self.feed) {
+        match self.feed.read_from(reader) {
             Ok(0) => self.end_input(),
             Ok(_) => {}
             Err(error) => {
@@ -161,18 +160,4 @@ pub(crate) enum Advance {
     Read { rests: bool },
     /// The output is complete.
     Done,
-}
-
-/// One read into a stream. Returns how many bytes came.
-pub(crate) fn fill(reader: &mut dyn Read, feed: &mut dyn Feed) -> io::Result<usize> {
-    let room = feed.input().room();
-    let most = room.len();
-    let n = read_some(reader, room)?;
-    if n > 0 {
-        feed.input().filled(n);
-        if n < most {
-            feed.input().pause();
-        }
-    }
-    Ok(n)
 }

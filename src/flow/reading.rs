@@ -1,7 +1,6 @@
 //! The manager's reading: alone at first, and a long file by several threads.
 
 use super::input::Source;
-use super::one_stream::fill;
 use crate::stream::piece::{Feed, Unread};
 use hybz_queue::Client;
 use std::io;
@@ -33,7 +32,7 @@ pub(super) fn read_all(source: Source, feed: &mut dyn Feed, client: &Client) -> 
         ended = if shared {
             !feed.input().read_on()?
         } else {
-            let n = fill(&mut *reader, feed)?;
+            let n = feed.read_from(&mut *reader)?;
             read += n as u64;
             n == 0
         };

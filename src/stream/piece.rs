@@ -8,13 +8,13 @@ use crate::block::Text;
 use crate::crc;
 use crate::error::Error;
 use crate::format::Formats;
-use crate::read_at::ReadAt;
+use crate::read_at::{ReadAt, read_some};
 use crate::stream::coded::Verify;
 use crate::summary::{BlockInfo, Mark, StreamFormat, StreamInfo, StreamSummary};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, unbounded};
 use hybz_queue::{Client, Permit, Pool};
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 /// One piece of the input, as the cutter makes it.
@@ -185,6 +185,19 @@ impl StreamSummary {
 pub(crate) trait Feed: Send {
     /// Takes the input.
     fn input(&mut self) -> &mut dyn Input;
+    /// Reads once into the input. Returns how many bytes came.
+    fn read_from(&mut self, reader: &mut dyn Read) -> io::Result<usize> {
+        let room = self.input().room();
+        let most = room.len();
+        let n = read_some(reader, room)?;
+        if n > 0 {
+            self.input().filled(n);
+            if n < most {
+                self.input().pause();
+            }
+        }
+        Ok(n)
+    }
     /// The [`charge`](Piece::charge) of the next piece, if one is complete. It stays the next piece until it is issued.
     fn next_charge(&mut self) -> Option<u64>;
     /// Puts the next piece's work on the queue and sends the piece to the other end. Returns whether the other end

@@ -1,10 +1,9 @@
 //! Files and pipes: opened without waiting, read and written even if non-blocking, closed with a check for errors.
 
 use crate::system;
-pub use crate::system::{forget_pages, links, start_writing};
-use rustix::event::{PollFd, PollFlags, poll};
+pub use crate::system::{forget_pages, is_refused, links, start_writing, wait_readable, wait_writable};
 use rustix::fs::{FlockOperation, OFlags, flock, fsync};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -60,21 +59,6 @@ pub fn create_nameless(directory: &Path) -> Option<File> {
     system::create_nameless(directory).map(File::from)
 }
 
-/// Waits until a read of `file` would not wait.
-pub fn wait_readable(file: &File) -> io::Result<()> {
-    wait(file.as_fd(), PollFlags::IN)
-}
-
-/// Waits until a write to `file` would not wait.
-pub fn wait_writable(file: impl AsFd) -> io::Result<()> {
-    wait(file.as_fd(), PollFlags::OUT)
-}
-
-fn wait(fd: BorrowedFd<'_>, what_for: PollFlags) -> io::Result<()> {
-    retry_on_intr(|| poll(&mut [PollFd::from_borrowed_fd(fd, what_for)], None))?;
-    Ok(())
-}
-
 /// Closes a file and returns its errors: some systems report a full quota or a lost server only then.
 #[allow(unsafe_code)]
 pub fn close(file: OwnedFd) -> io::Result<()> {
@@ -122,10 +106,4 @@ pub fn lock(file: BorrowedFd<'_>) -> io::Result<bool> {
 pub fn is_unsupported(e: &io::Error) -> bool {
     let errno = e.raw_os_error().map(Errno::from_raw_os_error);
     errno.is_some_and(|errno| matches!(errno, Errno::PERM | Errno::ACCESS | Errno::INVAL) || system::is_lacking(errno))
-}
-
-/// Whether this error says that a call is refused here, so that another way may work.
-pub fn is_refused(e: &io::Error) -> bool {
-    let errno = e.raw_os_error().map(Errno::from_raw_os_error);
-    errno.is_some_and(system::is_refusal) || e.kind() == io::ErrorKind::Unsupported
 }

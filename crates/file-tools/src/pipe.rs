@@ -96,7 +96,7 @@ fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
         match retry_on_intr(|| rustix::io::writev(fd, &[IoSlice::new(bytes)])) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(n) => bytes = &bytes[n..],
-            Err(Errno::AGAIN) => crate::file::wait_writable(fd)?,
+            Err(Errno::AGAIN) => system::wait_writable(fd)?,
             Err(e) => return Err(e.into()),
         }
     }

@@ -37,17 +37,18 @@ type Kernel = fn(&mut InMemoryExpander, &[u8]) -> Result<(), TooLong>;
 
 /// The kernels that this processor can run, and plain code.
 fn kernels() -> Vec<Kernel> {
-    let mut kernels: Vec<Kernel> =
-        vec![InMemoryExpander::push, |expander, coded| expander.push_by(coded, equal_to_next), |expander, coded| {
-            expander.push_by(coded, equal_to_next_portable)
-        }];
-    #[cfg(target_arch = "x86_64")]
-    #[allow(unsafe_code)]
-    if cpu::has!(Avx2: "avx2", "bmi1", "bmi2", "lzcnt") {
-        // SAFETY: the CPU has these features.
-        kernels.push(|expander, coded| unsafe { expander.push_avx2(coded) });
-    }
-    kernels
+    vec![
+        InMemoryExpander::push,
+        |expander, coded| expander.push_by(coded, equal_to_next),
+        |expander, coded| expander.push_by(coded, equal_to_next_portable),
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code)]
+        |expander, coded| match cpu::has!(Avx2: "avx2", "bmi1", "bmi2", "lzcnt") {
+            // SAFETY: the CPU has these features.
+            true => unsafe { expander.push_avx2(coded) },
+            false => expander.push(coded),
+        },
+    ]
 }
 
 fn expand(coded: &[u8], size: usize, kernel: Kernel) -> Result<Result<Vec<u8>, TooLong>, Flaw> {

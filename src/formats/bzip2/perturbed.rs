@@ -20,9 +20,9 @@ use crate::flaw::Flaw;
 use crate::formats::bzip2::header::{self, Level};
 use crate::read_at::{ReadAt, fill_at};
 use crate::stream::cursor::TextCursor;
-use crate::stream::piece::{Collect, Cut, Input, Rest, Step};
+use crate::stream::piece::{Cut, Input, Step};
 use crate::stream::text::count_lines;
-use crate::summary::{BlockInfo, Mark, StreamInfo, StreamSummary};
+use crate::summary::{BlockInfo, Mark};
 use std::num::NonZeroU32;
 
 /// The digits that all marks begin with.
@@ -126,6 +126,18 @@ impl MarkFinder {
     pub fn is_marked(&self) -> bool {
         self.said != Said::Nothing
     }
+
+    /// What the text of the open stream needs, if anything.
+    ///
+    /// # Errors
+    /// The mark before the stream is damaged.
+    pub fn restorer(&self) -> Result<Option<Restorer>, Flaw> {
+        match self.said {
+            Said::Nothing => Ok(None),
+            Said::Perturbed(interval) => Ok(Some(Restorer { interval, at: 0, rest: None })),
+            Said::Damaged => Err(Flaw::PerturbationMark),
+        }
+    }
 }
 
 /// Refuses a file that begins with a mark, for code that reads blocks without what precedes them.
@@ -194,85 +206,41 @@ impl<C: Cut> Cut for Perturbing<C> {
     }
 }
 
-/// Takes the inserted bytes out of decoded text.
-pub(crate) struct Restored {
-    collect: Box<dyn Collect>,
-    finder: MarkFinder,
-    /// The number of bytes of the open stream's perturbed text so far.
+/// Takes the inserted bytes out of the text of a perturbed stream.
+pub(crate) struct Restorer {
+    interval: NonZeroU32,
+    /// The number of bytes of perturbed text so far.
     at: u64,
     /// The rest of a block's text, and the block with the counts so far.
     rest: Option<(TextCursor, BlockInfo)>,
 }
 
-impl Restored {
-    pub fn new(collect: Box<dyn Collect>) -> Restored {
-        Restored { collect, finder: MarkFinder::default(), at: 0, rest: None }
+impl Restorer {
+    /// The first part of a block's text, without inserted bytes.
+    pub fn first_part(&mut self, text: Text, block: BlockInfo) -> Step {
+        let block = BlockInfo { text_len: 0, lines: block.lines.and(Some(0)), ..block };
+        self.part(TextCursor::of(text), block)
     }
 
-    /// The next part of a block's text, without inserted bytes.
-    fn part(&mut self, (mut output, mut block): (TextCursor, BlockInfo), interval: NonZeroU32) -> Step {
+    /// The next part of a block's text; `None` after the last.
+    pub fn next_part(&mut self) -> Option<Step> {
+        let (output, block) = self.rest.take()?;
+        Some(self.part(output, block))
+    }
+
+    fn part(&mut self, mut output: TextCursor, mut block: BlockInfo) -> Step {
         let mut part = output.take();
         let len = part.len() as u64;
         if len == 0 {
             return Step::Out(Text::Plain(part), Some(Mark::Block(block)));
         }
-        remove(&mut part, interval.get() as usize, self.at);
+        remove(&mut part, self.interval.get() as usize, self.at);
         self.at += len;
         block.text_len += part.len() as u64;
         let text = Text::Plain(part);
         block.lines = block.lines.map(|lines| lines + count_lines(&text));
         self.rest = Some((output, block));
         Step::Out(text, None)
-    }
-
-    fn stream(&mut self, stream: &StreamInfo) -> Result<(), Error> {
-        self.finder.stream(stream.level);
-        self.at = 0;
-        match self.finder.said {
-            Said::Damaged => {
-                let block = self.collect.summary().blocks + 1;
-                Err(Error::damaged(block, stream.bit_offset, Flaw::PerturbationMark))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Collect for Restored {
-    fn receive(&mut self, wait: bool) -> Result<bool, Error> {
-        self.collect.receive(wait)
-    }
-
-    fn step(&mut self, wait: bool) -> Result<Step, Error> {
-        if let (Some(rest), Said::Perturbed(interval)) = (self.rest.take(), self.finder.said) {
-            return Ok(self.part(rest, interval));
-        }
-        let step = self.collect.step(wait)?;
-        match step {
-            Step::Out(text, Some(Mark::Block(block))) => {
-                self.finder.block();
-                match self.finder.said {
-                    Said::Perturbed(interval) if block.level.is_some() => {
-                        let block = BlockInfo { text_len: 0, lines: block.lines.and(Some(0)), ..block };
-                        Ok(self.part((TextCursor::of(text), block), interval))
-                    }
-                    _ => Ok(Step::Out(text, Some(Mark::Block(block)))),
-                }
-            }
-            Step::Out(text, Some(Mark::Stream(stream))) => {
-                self.stream(&stream)?;
-                Ok(Step::Out(text, Some(Mark::Stream(stream))))
-            }
-            step => Ok(step),
-        }
-    }
-
-    fn rest(&mut self) -> Rest {
-        self.collect.rest()
-    }
-
-    fn summary(&self) -> StreamSummary {
-        self.collect.summary()
     }
 }
 

@@ -119,7 +119,7 @@ pub fn sync_data(file: &File) -> io::Result<()> {
 pub fn sync_names(directory: File) -> io::Result<()> {
     match directory.sync_all() {
         // The file system cannot sync a directory.
-        Err(e) if crate::file::is_refused(&e) => Ok(()),
+        Err(e) if super::is_refused(&e) => Ok(()),
         done => done,
     }
 }

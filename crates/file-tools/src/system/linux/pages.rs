@@ -1,5 +1,6 @@
 //! Pages of memory: huge ones, and those that are given to pipes.
 
+use crate::system::wait_writable;
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use rustix::pipe::{IoSliceRaw, SpliceFlags, vmsplice};
@@ -20,7 +21,7 @@ pub fn give_pages(fd: BorrowedFd<'_>, pages: &[u8]) -> (usize, io::Result<bool>)
             Ok(n) => given += n,
             Err(Errno::INTR) => {}
             // Another process that has the pipe can make it non-blocking.
-            Err(Errno::AGAIN) => match crate::file::wait_writable(fd) {
+            Err(Errno::AGAIN) => match wait_writable(fd) {
                 Ok(()) => {}
                 Err(e) => return (given, Err(e)),
             },
