@@ -24,7 +24,6 @@ namespace {
 constexpr uint32_t kCta = 512;
 constexpr uint32_t kPiece = kCta * kItems; // rotations that a CTA distributes
 constexpr uint32_t kMaxRanges = HYBZ_MAX_LENGTH / kRangeKeys;
-constexpr uint32_t kFrequentCtas = 256;
 static_assert(kMaxRanges == kCta, "a CTA that distributes has a thread for each range");
 
 // Set in a splitter that is not frequent, where keys have zero: so no key equals it, and the order stays.
@@ -179,7 +178,8 @@ distribute_kernel(Batch batch, const uint32_t *__restrict__ table, KeyLayout lay
 
 __global__ void __launch_bounds__(2 * kMaxRanges)
 starts_kernel(Batch batch, SampleSort s, FirstLists lists, Counters *counters) {
-    __shared__ ScanMemory memory;
+    __shared__ ScanMemory memory, number_memory;
+    __shared__ uint32_t first_number;
     const uint32_t block = blockIdx.x, bucket = threadIdx.x, at = block * s.pitch + bucket;
     const uint32_t base = batch.base[block], n = batch.base[block + 1] - base;
     const bool mine = bucket < 2 * ranges_of(n), frequent = bucket & 1;
@@ -187,30 +187,43 @@ starts_kernel(Batch batch, SampleSort s, FirstLists lists, Counters *counters) {
     const uint32_t before = scan_before(memory, count, Sum{}).before;
     if (mine) s.starts[at] = base + before;
     if (!frequent && count > kRangeRoom) counters->overflows = 1;
-    if (!frequent || count <= kSmall) return;
-    const uint32_t head = (block << batch.pitch_bits) + before;
+    // The groups of a block are numbered together, so that those who work on them at the same time touch few ranks.
+    const bool large = frequent && count > kSmall;
+    const Scanned larges = scan_before(number_memory, large, Sum{});
+    if (threadIdx.x == 0) first_number = larges.all ? atomicAdd(&counters->groups, larges.all) : 0;
+    __syncthreads();
+    if (!large) return;
+    const uint32_t head = (block << batch.pitch_bits) + before, number = first_number + larges.before;
     batch.depth[head] = frequent_depth(s, block, bucket);
-    number_group(lists.large, head, counters);
+    lists.large.number_of[head >> kSmallBits] = number;
+    lists.large.head_of[number] = head;
 }
 
 __global__ void __launch_bounds__(kThreads)
 frequent_kernel(Batch batch, SampleSort s, FirstLists lists, Counters *counters) {
-    const uint32_t lane = threadIdx.x & 31, count = counters->frequent;
-    for (uint32_t j = blockIdx.x * kThreads + threadIdx.x; j - lane < count; j += kFrequentCtas * kThreads) {
-        const bool mine = j < count;
-        const uint32_t at = mine ? s.frequent.head[j] : 0, value = mine ? s.frequent.value[j] : 0;
-        const bool is_large = mine && s.counts[at] > kSmall;
-        const uint32_t larges = __ballot_sync(~0u, is_large);
-        uint32_t slot = 0;
-        if (lane == 0 && larges) slot = atomicAdd(&counters->count[kToLarge], __popc(larges));
-        slot = __shfl_sync(~0u, slot, 0) + __popc(larges & ((1u << lane) - 1));
-        if (is_large) {
+    __shared__ SlotMemory<kThreads> memory;
+    const uint32_t first = blockIdx.x * kTile, count = counters->frequent;
+    if (first >= count) return;
+    uint32_t slot[kItems];
+    int category[kItems];
+#pragma unroll
+    for (uint32_t k = 0; k < kItems; k++) {
+        const uint32_t j = first + place_of(k);
+        category[k] = j < count && s.counts[s.frequent.head[j]] > kSmall ? kToLarge : kNotMine;
+    }
+    assign_slots(memory, category, counters, slot);
+#pragma unroll
+    for (uint32_t k = 0; k < kItems; k++) {
+        const uint32_t j = first + place_of(k);
+        if (j >= count) continue;
+        const uint32_t at = s.frequent.head[j], value = s.frequent.value[j];
+        if (category[k] == kToLarge) {
             const uint32_t block = at / s.pitch, pitched = block << batch.pitch_bits;
             const uint32_t start = s.starts[at] - batch.base[block];
             batch.rank[pitched + index_of<false>(value)] = start;
-            append(lists.out, lists.capacity, kToLarge, slot, value, pitched + start,
+            append(lists.out, lists.capacity, kToLarge, slot[k], value, pitched + start,
                    frequent_depth(s, block, at - block * s.pitch));
-        } else if (mine) {
+        } else {
             s.values[atomicAdd(&s.starts[at], 1u)] = value;
         }
     }
@@ -236,7 +249,7 @@ cudaError_t distribute_keys(const Batch &batch, const uint32_t *table, const Key
 cudaError_t place_ranges(const Batch &batch, const SampleSort &sort, const FirstLists &lists, Counters *counters,
                          cudaStream_t stream) {
     starts_kernel<<<batch.blocks, 2 * kMaxRanges, 0, stream>>>(batch, sort, lists, counters);
-    frequent_kernel<<<kFrequentCtas, kThreads, 0, stream>>>(batch, sort, lists, counters);
+    frequent_kernel<<<blocks_for(batch.total, kTile), kThreads, 0, stream>>>(batch, sort, lists, counters);
     return cudaGetLastError();
 }
 
