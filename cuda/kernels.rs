@@ -12,12 +12,12 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const SOURCES: &str = "keys sample_sort ranges sort first group refine thirds mtf tables bits resident suffixes columns choose ans \
-    code_large huffman ranks walk expand decode tokens places entries decode_large line_table find_lines line_keys \
-    tied_lines copy_lines sort_lines lz4 ansv longest path runs factor lzw batch lane_memory host";
-const HEADERS: &str = "hybz.h limits.h tuned.hpp codes.hpp device.cuh groups.cuh splitting.cuh lane.cuh coding.cuh \
-    decoding.cuh large.cuh large_coding.cuh lines.cuh copies.cuh gather.cuh factor.cuh lzw.cuh rank.cuh words.cuh \
-    ranks.cuh column.cuh scan.cuh";
+const SOURCES: &str = "keys sample_sort ranges sort first group refine thirds mtf tables bits resident suffixes \
+    columns choose ans code_large huffman ranks walk expand decode tokens places entries decode_large line_table \
+    find_lines line_keys tied_lines copy_lines sort_lines lz4 ansv longest path runs factor lzw batch lane_memory host";
+const HEADERS: &str = "hybz.h limits.h tuned.hpp codes.hpp device.cuh groups.cuh splitting.cuh keys.cuh first.cuh \
+    lane.cuh coding.cuh decoding.cuh large.cuh large_coding.cuh lines.cuh copies.cuh gather.cuh factor.cuh lzw.cuh \
+    rank.cuh words.cuh ranks.cuh column.cuh scan.cuh";
 
 /// Compiles the library and tells cargo how to link it.
 pub fn build() {
