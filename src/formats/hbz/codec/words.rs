@@ -10,8 +10,8 @@ use std::hint::select_unpredictable;
 use std::ops::Range;
 
 /// The longest word and the longest sequence of blanks. Longer ones are cut into pieces of this length.
-const MAX_WORD: usize = 64;
-const MAX_BLANKS: usize = 8;
+pub(super) const MAX_WORD: usize = 64;
+pub(super) const MAX_BLANKS: usize = 8;
 
 /// The number of bytes that are cut together.
 pub(super) const BLOCK: usize = 64;
@@ -21,8 +21,8 @@ pub(super) const BLOCK: usize = 64;
 pub struct WordCutter {
     /// The start of the last piece if it has not ended, or if it is neither a word nor blanks.
     begin: usize,
-    /// For the last byte: whether it belongs to a word, whether it is blank, and whether its kind differs from that of
-    /// the byte before it.
+    /// For the last byte: whether it belongs to a word, whether it is blank, and whether a piece begins or has ended
+    /// there.
     word: bool,
     blank: bool,
     change: bool,
@@ -35,8 +35,7 @@ impl WordCutter {
     pub fn cut(&mut self, text: &[u8], part: Range<usize>, mut found: impl FnMut(Range<usize>)) {
         let end = part.end;
         for at in part.step_by(BLOCK) {
-            let (words, blanks) = masks(&text[at..end.min(at + BLOCK)]);
-            self.cut_block(at, words, blanks, &mut found);
+            self.cut_block(at, masks(&text[at..end.min(at + BLOCK)]), &mut found);
         }
         self.end_part(end, text.len(), &mut found);
     }
@@ -47,6 +46,7 @@ impl WordCutter {
         if self.word || self.blank {
             let max = if self.word { MAX_WORD } else { MAX_BLANKS };
             self.begin = split(self.begin, end, max, found);
+            self.change = self.begin + 1 == end;
             if end == len {
                 push(self.begin..end, found);
                 self.begin = end;
@@ -59,20 +59,31 @@ impl WordCutter {
         if self.word || self.blank { self.begin } else { end }
     }
 
-    /// Cuts the 64 bytes at `at`, given the masks of their kinds.
+    /// Cuts the 64 bytes at `at`, given the masks of their kinds, without splitting pieces. Returns the masks of the
+    /// second bytes of pieces, and of the bytes after the last ones. Pieces of one byte have no bits.
     #[inline(always)]
-    pub(super) fn cut_block(&mut self, at: usize, words: u64, blanks: u64, found: &mut impl FnMut(Range<usize>)) {
+    pub(super) fn edges(&mut self, at: usize, [words, blanks]: [u64; 2]) -> [u64; 2] {
         let words_before = words << 1 | u64::from(self.word);
         let blanks_before = blanks << 1 | u64::from(self.blank);
         let changes = (words ^ words_before) | (blanks ^ blanks_before);
         let changes_before = changes << 1 | u64::from(self.change);
-        let mut ends = changes & (words_before | blanks_before) & !changes_before;
-        let mut starts = changes & !(changes >> 1) & (words | blanks);
+        if changes != 0 {
+            self.begin = at + changes.ilog2() as usize;
+        }
+        (self.word, self.blank, self.change) = (words >> 63 == 1, blanks >> 63 == 1, changes >> 63 == 1);
+        [!changes & changes_before & (words | blanks), changes & !changes_before & (words_before | blanks_before)]
+    }
+
+    /// Cuts the 64 bytes at `at`, given the masks of their kinds.
+    #[inline(always)]
+    pub(super) fn cut_block(&mut self, at: usize, kinds: [u64; 2], found: &mut impl FnMut(Range<usize>)) {
+        let blanks_before = kinds[1] << 1 | u64::from(self.blank);
         // The first piece may have begun before these bytes.
         let mut from = self.begin;
-        if starts.trailing_zeros() < ends.trailing_zeros() {
-            from = at + starts.trailing_zeros() as usize;
-            starts &= starts - 1;
+        let [mut seconds, mut ends] = self.edges(at, kinds);
+        if seconds.trailing_zeros() < ends.trailing_zeros() {
+            from = at + seconds.trailing_zeros() as usize - 1;
+            seconds &= seconds - 1;
         }
         while ends != 0 {
             let bit = ends.trailing_zeros();
@@ -83,19 +94,15 @@ impl WordCutter {
                 from = split(from, to, max, found);
             }
             push(from..to, found);
-            from = at + starts.trailing_zeros() as usize;
-            starts &= starts.wrapping_sub(1);
+            from = (at + seconds.trailing_zeros() as usize).wrapping_sub(1);
+            seconds &= seconds.wrapping_sub(1);
         }
-        if changes != 0 {
-            self.begin = at + changes.ilog2() as usize;
-        }
-        (self.word, self.blank, self.change) = (words >> 63 == 1, blanks >> 63 == 1, changes >> 63 == 1);
     }
 }
 
 /// Cuts off pieces of `max` bytes while more than that is left, and returns the start of the rest.
 #[cold]
-fn split(mut from: usize, to: usize, max: usize, found: &mut impl FnMut(Range<usize>)) -> usize {
+pub(super) fn split(mut from: usize, to: usize, max: usize, found: &mut impl FnMut(Range<usize>)) -> usize {
     while to - from > max {
         found(from..from + max);
         from += max;
@@ -112,13 +119,13 @@ fn push(piece: Range<usize>, found: &mut impl FnMut(Range<usize>)) {
 
 /// The masks of the bytes, at most 64, that belong to words, and of those that are blank.
 #[inline(always)]
-pub(super) fn masks(bytes: &[u8]) -> (u64, u64) {
+pub(super) fn masks(bytes: &[u8]) -> [u64; 2] {
     let block = bytes.first_chunk().copied().unwrap_or_else(|| {
         let mut block = [b'.'; BLOCK];
         block[..bytes.len()].copy_from_slice(bytes);
         block
     });
-    (mask(&block.map(is_word)), mask(&block.map(is_blank)))
+    [mask(&block.map(is_word)), mask(&block.map(is_blank))]
 }
 
 /// 1 for a byte that belongs to a word, otherwise 0.
