@@ -2,23 +2,23 @@
 //
 // Algorithm: rank doubling (Manber and Myers 1990; on a GPU Osipov 2012) over the cyclic rotations of all blocks
 // together.
-//   1 keys.cu    every rotation gets a key: block id and the next 6 to 15 symbols, coded
-//   2 sort.cu    one radix sort of all of them
-//   3 first.cu   equal keys form groups, which the text splits further; single rotations are final and leave
+//   1 keys       every rotation gets a key: block id and the next 6 to 17 symbols, coded (keys.cuh)
+//   2 sort       a sample sort of all of them (sample_sort.cu) to ranges of some 2,000 keys
+//   3 group      a CTA sorts a range; equal keys form groups, which the text splits further; single rotations are final
+//                and leave (ranges.cu)
 //   4 rounds     each group is split by the ranks `depth` symbols further on: small groups in shared memory
-//                (refine.cu), large ones by one more radix sort (group.cu); then new ranks are committed; until nothing
-//                is tied
-// The hybrid pipeline and large blocks have other keys, of suffixes, and last steps of their own (thirds.cu,
-// suffixes.cu). Every round at least doubles each group's depth, and rotations of a primitive block of n bytes differ
-// within n.
+//                (refine.cu), large ones by a radix sort (group.cu); then new ranks are committed; until none is tied
+// The hybrid pipeline and large blocks have other keys, of suffixes, which CUB's radix sort sorts (keys.cu, sort.cu,
+// first.cu), and last steps of their own (thirds.cu, suffixes.cu). Every round at least doubles each group's depth, and
+// rotations of a primitive block of n bytes differ within n.
 //
-// Measured (H200, 256 blocks of 900 kB, ps a byte of device time; "before" without first.cu's steps on text):
-//              keys  sort  group  rounds  all            before
-//   linux       9.7  52.9  65.4      64   192 (5.2 GB/s)    241
-//   nci        12.0  50.3  51.8     191   305 (3.3 GB/s)    339
-//   dickens    10.4  53.1  46.3       4   114 (8.8 GB/s)    134
-// Before, raw keys instead of coded ones, one step: linux 324, and without refine.cu (all groups by CUB) 407. The group
-// step scatters all ranks, 17 ps. Transfers, 18 ps each way, overlap with other lanes.
+// Measured (H200, 200 blocks of 900 kB, ps a byte of device time; "before" with CUB's sort):
+//           samples  sort  group  rounds  all            before
+//   linux       6.1  19.4  73.1      61   160 (6.3 GB/s)    199
+//   nci         6.1  37.4  49.6     177   270 (3.7 GB/s)    311
+//   dickens     6.1  18.8  53.8       4    83 (12.1 GB/s)   115
+// Of linux's group step, 21 ps sort the ranges, and 38 are the steps on text; ranks, columns and lists take 11 more.
+// Transfers, 18 ps each way, overlap with other lanes.
 //
 // The host reads 16 bytes after each round: about 20 us for 4 to 14 rounds, which is negligible against the 50 ms of a
 // full batch.

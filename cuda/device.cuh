@@ -108,7 +108,8 @@ __device__ inline uint64_t bytes_at(const uint8_t *__restrict__ text, uint32_t a
 }
 
 // Turns kCount numbers into the sums of those before each, plus first(their sum), by one warp. Lane 31 returns the sum.
-template <uint32_t kCount, class First> __device__ __forceinline__ uint32_t scan_in_place(uint32_t *numbers, First first) {
+template <uint32_t kCount, class First>
+__device__ __forceinline__ uint32_t scan_in_place(uint32_t *numbers, First first) {
     constexpr uint32_t kEach = kCount / 32;
     static_assert(kCount % 32 == 0, "as many numbers for each lane");
     uint32_t *const mine = numbers + (threadIdx.x & 31) * kEach;
@@ -181,10 +182,11 @@ constexpr uint32_t kRangeSamples = 128; // samples among them
 constexpr uint32_t kRangeRoom = HYBZ_RANGE_ROOM;
 static_assert(kRangeRoom <= 2 * kRangeKeys, "the ranges of a block fit in two places for each rotation");
 // The number of ranges and of samples of a block.
-__host__ __device__ inline uint32_t ranges_of(uint32_t length) { return length < kRangeKeys ? 1 : length / kRangeKeys; }
+__host__ __device__ inline uint32_t ranges_of(uint32_t length) {
+    return length < kRangeRoom ? 1 : (length + kRangeKeys / 2) / kRangeKeys;
+}
 __host__ __device__ inline uint32_t samples_of(uint32_t length) {
-    constexpr uint32_t each = kRangeKeys / kRangeSamples;
-    return length < kRangeKeys ? length / each : length / kRangeKeys * kRangeSamples;
+    return length < kRangeKeys ? length / (kRangeKeys / kRangeSamples) : ranges_of(length) * kRangeSamples;
 }
 constexpr int kGuessBits = 10; // by which the search among splitters begins
 constexpr uint32_t kGuessWords = (1u << kGuessBits) / 2 + 1;

@@ -8,8 +8,9 @@
 // once, afterwards, and only what is still tied goes to the lists.
 //
 // Four steps of 7 bytes leave 0.18 instead of 0.54 rotations for each byte of linux (40 MB) to the rounds of small
-// groups. A step costs 4 ps a rotation, the ranks 5 to 15 (H200, by the times with 0 to 5 steps and without ranks). The
-// hybrid pipeline takes no steps: its positions are numbers within the sample.
+// groups. A step costs 4 ps a rotation in first.cu and 9 in ranges.cu, where little else waits for memory meanwhile;
+// ranks cost 4 next to four steps, and 15 next to none (H200). The hybrid pipeline takes no steps: its positions are
+// numbers within the sample.
 //
 // Twin: Sim's constructor in sim/sim.hpp.
 #pragma once
@@ -54,7 +55,7 @@ struct FirstRow {
 };
 
 // Writes a CTA's ranks and lists, and finalizes the rows of single rotations. `categories`: of this thread's places
-// before the steps, two bits each; row_of(k, place) is a FirstRow; `row` is that of place 0, counted through all blocks.
+// before the steps, two bits each; row_of(k, place) is a FirstRow; `row` is place 0's, counted through all blocks.
 template <bool kWide, uint32_t kCta, class RowOf>
 __device__ __forceinline__ void write_groups(const Batch &batch, GroupTile<kCta> &tile, uint32_t categories,
                                              uint32_t row, uint32_t steps, const FirstLists &lists, Counters *counters,

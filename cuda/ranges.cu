@@ -38,8 +38,8 @@ union RangeMemory {
     RangeTile tile;
 };
 
-// A key after the sort: its place, the first place of the same key, and its number of symbols, in 12, 12 and 8 bits; and
-// its value. Four arrays of registers spilled.
+// A key after the sort: its place, the first place of the same key, and its number of symbols, in 12, 12 and 8 bits;
+// and its value. Four arrays of registers spilled.
 struct Sorted {
     uint32_t bits, value;
     __device__ __forceinline__ Sorted() {}
@@ -78,9 +78,10 @@ __device__ __forceinline__ void fill_cells(SortMemory &memory, const uint64_t *_
     __syncthreads();
     const int guess_shift = max(56 - __clzll(int64_t(memory.samples[samples - 1] - memory.samples[0])), 0);
     for (uint32_t guess = own; guess <= kGuesses; guess += kCta) {
-        const uint64_t least = memory.samples[0] + (uint64_t(guess) << guess_shift);
-        memory.guesses[guess] =
-            uint16_t(guess < kGuesses ? count_smaller(memory.samples, 0, samples, least) : samples);
+        // The sum can exceed 64 bits, if all bits of the block's number are set.
+        const uint64_t add = uint64_t(guess) << guess_shift, first = memory.samples[0];
+        const bool all = guess == kGuesses || add > ~first;
+        memory.guesses[guess] = uint16_t(all ? samples : count_smaller(memory.samples, 0, samples, first + add));
     }
     __syncthreads();
     uint64_t key[kItems];

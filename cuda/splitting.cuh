@@ -1,4 +1,4 @@
-// splitting.cuh: what first.cu and refine.cu share: small groups in shared memory, and how a CTA splits them.
+// splitting.cuh: small groups in shared memory, and how a CTA splits them, for first.cu, ranges.cu and refine.cu.
 //
 // A group is sorted by counting: each member counts the keys of its group that are smaller than its own. This takes a
 // few instructions for each key of the group, so it is cheap for the small groups of text (mostly 2 to 20 members).

@@ -7,17 +7,18 @@
 
 namespace hybz {
 
-// The number of bits of the first sort's keys, block id included. CUB's radix sort takes one pass for each 8 bits. Where
-// first.cu continues with text, 48 bits instead of 56 save 10 ps in keys and passes, and cost 6 in groups and rounds
-// (linux). Where it does not, they save 9 and cost 20, so the hybrid pipeline's sample and lines keep 56. The sample
-// sort of rotations takes as long with all bits of a key that do not count its symbols.
+// The number of bits of the first sort's keys, block id included. CUB's radix sort takes one pass for each 8 bits.
+// Where first.cu continues with text, 48 bits instead of 56 save 10 ps in keys and passes, and cost 6 in groups and
+// rounds (linux). Where it does not, they save 9 and cost 20, so the hybrid pipeline's sample and lines keep 56. The
+// sample sort of rotations takes as long with all bits of a key that do not count its symbols.
 constexpr int kSortBits = 56, kShortSortBits = 48, kLongSortBits = 57;
 
-// The number of CTAs of sample_sort.cu's kernels that must fit on a multiprocessor together.
+// The numbers of CTAs that must fit on a multiprocessor together, of sample_sort.cu's distribution and of ranges.cu:
+// with 2, 3 and 4 distribution took 19.9, 18.6 and 18.1; with 3, 4 and 5 the groups took 76.0, 73.4 and 75.2 (linux).
 constexpr int kDistributeCtas = 4, kSortCtas = 4;
 
-// Steps, of 7 bytes each, in which first.cu compares text. With 2, 3, 4 and 6 linux takes 177, 175, 174 and 178,
-// dickens 119 with 3 and 124 with 6, nci 316, 311 and 307 with 3, 4 and 6; with none they took 210, 135, 344.
+// Steps, of 7 bytes each, in which first.cu and ranges.cu compare text. With 3, 4 and 5 linux takes 160, 160 and 161 in
+// all, dickens 80, 82 and 84, nci 309, 307 and 304 (ranges.cu).
 constexpr uint32_t kTextSteps = 4;
 
 // The number of CTAs of first.cu that must fit on a multiprocessor together: with 3, 4, 5 and 6 it took 69.9, 59.5,

@@ -5,16 +5,16 @@ namespace hybz {
 
 namespace {
 
-// Each shape alone, the first with the last, all of them, and all of them twice.
+// Each shape alone and after another one, all of them, and all of them twice.
 std::vector<Batch> batches(size_t count) {
     std::vector<Batch> all;
     Batch once, twice;
     for (size_t i = 0; i < count; i++) {
         all.push_back({i});
+        all.push_back({(i + 1) % count, i}); // all bits of the last block's number are set
         once.push_back(i);
     }
     for (int time = 0; time < 2; time++) twice.insert(twice.end(), once.begin(), once.end());
-    all.push_back({0, count - 1});
     all.push_back(once);
     all.push_back(twice);
     return all;

@@ -41,7 +41,8 @@ struct DeviceRadixSort {
     }
 
     template <class Key>
-    static cudaError_t SortKeys(void *, size_t &, DoubleBuffer<Key> &keys, int count, int begin_bit, int, cudaStream_t) {
+    static cudaError_t SortKeys(void *, size_t &, DoubleBuffer<Key> &keys, int count, int begin_bit, int,
+                                cudaStream_t) {
         const Key *const from = keys.Current();
         keys.selector = 1 - keys.selector;
         std::copy(from, from + count, keys.Current());
