@@ -69,6 +69,14 @@ template <uint32_t kCta = kThreads> __device__ __forceinline__ uint32_t place_of
     return k * kCta + threadIdx.x;
 }
 
+// Calls body(k, place) for each of this thread's places that is less than `count`.
+template <uint32_t kCta, class Body>
+__device__ __forceinline__ void for_places(uint32_t count, Body body) {
+#pragma unroll
+    for (uint32_t k = 0; k < kItems; k++)
+        if (place_of<kCta>(k) < count) body(k, place_of<kCta>(k));
+}
+
 template <bool kWide> __device__ inline uint32_t index_of(uint32_t value) { return kWide ? value : value & kIndexMask; }
 
 // Stores the results for a final row: its byte of the last column, and the origin if the row is the block itself.
