@@ -222,16 +222,17 @@ struct SortBuffers {
     uint32_t *values[2];
     int current; // which of the two holds the data
 };
-// The bytes of temporary memory that sort_pairs and run_starts need for up to max_count items.
+// The bytes of temporary memory that sort_pairs and run_starts need for up to max_count items. (Without memory, both
+// set `bytes` to what they need; with memory, they leave it.)
 cudaError_t sort_temporary(uint32_t max_count, size_t *bytes);
 template <class Key>
-cudaError_t sort_pairs(void *temporary, size_t bytes, SortBuffers &buffers, uint32_t count, int begin_bit, int end_bit,
-                       cudaStream_t stream);
+cudaError_t sort_pairs(void *temporary, size_t &bytes, SortBuffers &buffers, uint32_t count, int begin_bit,
+                       int end_bit, cudaStream_t stream);
 // Sorts samples, back and forth between `sort.unsorted` and the memory after it. Sets `sort.samples`.
 cudaError_t sort_samples(void *temporary, size_t bytes, SampleSort &sort, uint32_t count, cudaStream_t stream);
 // starts[j] = the place at which the run of equal keys that contains j begins.
 template <class Key>
-cudaError_t run_starts(void *temporary, size_t bytes, const Key *keys, uint32_t *starts, uint32_t count,
+cudaError_t run_starts(void *temporary, size_t &bytes, const Key *keys, uint32_t *starts, uint32_t count,
                        cudaStream_t stream);
 
 // group.cu: sorted keys to groups.
