@@ -303,22 +303,9 @@ struct Thirds {
     uint8_t *bytes;             // out
     uint32_t *entries;          // out
 };
-// Writes the sample's rows; and, as (block << kByteBits | byte, position), the rows before them.
-cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, uint32_t max_length, uint32_t *keys,
-                        uint32_t *values, cudaStream_t stream);
 // others[row] = how many rows up to and including this one, in the order of `positions`, are of the other third. If
 // `temporary` is null, sets `bytes` to the temporary memory that the call needs.
 cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *positions, uint32_t *others, uint32_t count,
                        cudaStream_t stream);
-// From `positions`, the order of the rows at 0 and 1 modulo 3: writes its bits, the other third's rows, and, as
-// sample_rows does, the rows before those of this order, one more for each block.
-cudaError_t other_rows(const Batch &batch, const Thirds &thirds, const uint32_t *others, uint32_t max_length,
-                       const uint32_t *positions, uint32_t *keys, uint32_t *values, cudaStream_t stream);
-// Writes the bits of the order of the rows at 0 and 2 modulo 3.
-cudaError_t second_bits(const Batch &batch, const Thirds &thirds, uint32_t max_length, const uint32_t *positions,
-                        cudaStream_t stream);
-
-// suffixes.cu: the ranks of every 2^entry_log-th suffix, `each` ranks for a block, not counting the mark's row.
-cudaError_t entry_rows(const Batch &batch, int entry_log, uint32_t each, uint32_t *entries, cudaStream_t stream);
 
 } // namespace hybz
