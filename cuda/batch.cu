@@ -35,12 +35,10 @@ namespace hybz {
 int upload(hybz_lane *lane, TableKind kind, const uint8_t *text, uint32_t total, Events &events, hybz_report *report) {
     Arena &arena = lane->arena;
     Staging &staging = lane->staged<Staging>();
-    HYBZ_TRY(cudaSetDevice(lane->device));
-    lane->begin();
-    const cudaStream_t stream = lane->stream;
-    lane->used_events = 0;
+    HYBZ_TRY(lane->begin());
+    const cudaStream_t stream = lane->stream = lane->usual;
     events.begin = lane->record();
-    HYBZ_TRY(cudaMemcpyAsync(arena.text, text, total, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(lane->send(arena.text, text, total));
     events.uploaded = lane->record();
     const auto table_begin = Clock::now();
     code_table(text, total, staging.table, kind.marks, kind.max_code);
@@ -49,11 +47,10 @@ int upload(hybz_lane *lane, TableKind kind, const uint8_t *text, uint32_t total,
         report->table_ms = std::chrono::duration<float, std::milli>(Clock::now() - table_begin).count();
     }
     const size_t entries = kind.marks ? kMarkedTable : kTableEntries;
-    HYBZ_TRY(cudaMemcpyAsync(arena.table, staging.table, entries * 4, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(arena.base, staging.base, sizeof staging.base, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(lane->send(arena.table, staging.table, entries * 4));
+    HYBZ_TRY(lane->send(arena.base, staging.base, sizeof staging.base));
     if (kind.marks)
-        HYBZ_TRY(cudaMemcpyAsync(arena.text_base, staging.text_base, sizeof staging.text_base, cudaMemcpyHostToDevice,
-                                 stream));
+        HYBZ_TRY(lane->send(arena.text_base, staging.text_base, sizeof staging.text_base));
     return cudaMemsetAsync(arena.counters, 0, (HYBZ_MAX_ROUNDS + 1) * sizeof(Counters), stream);
 }
 
@@ -90,7 +87,7 @@ int sort_sampled(hybz_lane *lane, const Batch &batch, const KeyLayout &layout, u
     uint32_t *const sample_base = lane->staged<Staging>().sample_base, *const base = lane->staged<Staging>().base;
     sample_base[0] = 0;
     for (uint32_t b = 0; b < blocks; b++) sample_base[b + 1] = sample_base[b] + samples_of(base[b + 1] - base[b]);
-    HYBZ_TRY(cudaMemcpyAsync(arena.sample_base, sample_base, (blocks + 1) * 4, cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(lane->send(arena.sample_base, sample_base, (blocks + 1) * 4));
     SampleSort sort{};
     sort.sample_base = arena.sample_base;
     sort.unsorted = reinterpret_cast<uint64_t *>(arena.done.value); // a byte a rotation
@@ -151,8 +148,7 @@ void report_counts(const Counters &counters, uint32_t round, hybz_report *report
 
 // Waits, and reads the counts after round `round - 1`, or for 0 after the first sort.
 int read_counters(hybz_lane *lane, uint32_t round, Clock::time_point deadline) {
-    HYBZ_TRY(cudaMemcpyAsync(&lane->staged<Staging>().counters, lane->arena.counters + round, sizeof(Counters),
-                             cudaMemcpyDeviceToHost, lane->stream));
+    HYBZ_TRY(lane->fetch(&lane->staged<Staging>().counters, lane->arena.counters + round, sizeof(Counters)));
     HYBZ_TRY(lane->wait(deadline));
     lane->hurry();
     return 0;
@@ -226,7 +222,6 @@ int sort_suffixes(hybz_lane *lane, const Batch &batch, bool sample, uint32_t max
 
 int sort_columns(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                  Clock::time_point deadline, Events &events, hybz_report *report) {
-    Arena &arena = lane->arena;
     Staging &staging = lane->staged<Staging>();
     uint32_t total = 0, max_length = 0;
     for (uint32_t b = 0; b < blocks; b++) {
@@ -238,19 +233,15 @@ int sort_columns(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, cons
     for (uint32_t b = blocks; b <= HYBZ_MAX_BLOCKS; b++) staging.base[b] = total;
 
     HYBZ_TRY(upload(lane, kRotationTable, text, total, events, report));
-    const Batch batch{blocks,  total,        lane->pitch_bits, arena.base, arena.text,
-                      arena.column, nullptr, arena.origin,     arena.rank, arena.depth, false};
-    return sort_rotations(lane, batch, max_length, deadline, events, report);
+    return sort_rotations(lane, batch_of(*lane, blocks, total, false), max_length, deadline, events, report);
 }
 
 int finish(hybz_lane *lane, uint32_t blocks, uint32_t *origins, Clock::time_point deadline, Events &events,
            hybz_report *report) {
     uint32_t *const staged = lane->staged<Staging>().origin;
-    HYBZ_TRY(
-        cudaMemcpyAsync(staged, lane->arena.origin, blocks * sizeof(uint32_t), cudaMemcpyDeviceToHost, lane->stream));
+    HYBZ_TRY(lane->fetch(staged, lane->arena.origin, blocks * sizeof(uint32_t)));
     events.end = lane->record();
     HYBZ_TRY(lane->wait(deadline));
-    HYBZ_TRY(lane->event_error);
     memcpy(origins, staged, blocks * sizeof(uint32_t));
     if (report) fill_report(*lane, events, report);
     return 0;
@@ -273,10 +264,6 @@ void fill_report(const hybz_lane &lane, const Events &events, hybz_report *repor
     }
 }
 
-} // namespace hybz
-
-using namespace hybz;
-
 extern "C" int hybz_lane_bwt(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                              uint8_t *column, uint32_t *origins, uint32_t timeout_ms, hybz_report *report) {
     const auto deadline = deadline_of(timeout_ms);
@@ -284,8 +271,8 @@ extern "C" int hybz_lane_bwt(hybz_lane *lane, uint32_t blocks, const uint32_t *l
     Events events;
     HYBZ_TRY(sort_columns(lane, blocks, lengths, text, deadline, events, report));
     events.download = lane->record();
-    HYBZ_TRY(
-        cudaMemcpyAsync(column, lane->arena.column, lane->staged<Staging>().base[blocks], cudaMemcpyDeviceToHost,
-                        lane->stream));
+    HYBZ_TRY(lane->fetch(column, lane->arena.column, lane->staged<Staging>().base[blocks]));
     return finish(lane, blocks, origins, deadline, events, report);
 }
+
+} // namespace hybz

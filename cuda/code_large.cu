@@ -72,10 +72,6 @@ uint64_t lay_out_coding(CodingStaging &s, uint8_t *pinned, uint64_t blocks, uint
     return lay_out_arrays(arrays, pinned);
 }
 
-} // namespace hybz
-
-using namespace hybz;
-
 extern "C" int hybz_lane_tokens(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                                 uint32_t entry_log, const hybz_weights *weights, hybz_tokens *about,
                                 hybz_tally *tallies, uint32_t *entries, uint32_t timeout_ms, hybz_report *report) {
@@ -87,7 +83,7 @@ extern "C" int hybz_lane_tokens(hybz_lane *lane, uint32_t blocks, const uint32_t
     const Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
     // This must come before the ranks' memory is reused.
-    HYBZ_TRY(cudaMemcpyAsync(entries, arena.starts, uint64_t(blocks) * each * 4, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(lane->fetch(entries, arena.starts, uint64_t(blocks) * each * 4));
     const uint32_t sorted = lane->record();
 
     CodingStaging &staging = lane->coding_staging;
@@ -107,25 +103,22 @@ extern "C" int hybz_lane_tokens(hybz_lane *lane, uint32_t blocks, const uint32_t
     coding.base = arena.base;
     coding.column = arena.column;
     coding.origin = arena.origin;
-    HYBZ_TRY(cudaMemcpyAsync(const_cast<uint32_t *>(coding.first_segment), staging.first_segment, (blocks + 1) * 4,
-                             cudaMemcpyHostToDevice, stream));
+    HYBZ_TRY(lane->send(coding.first_segment, staging.first_segment, (blocks + 1) * 4));
     HYBZ_TRY(cudaMemsetAsync(coding.about, 0, blocks * sizeof(hybz_tokens), stream));
     HYBZ_TRY(cudaMemsetAsync(coding.tallies, 0, blocks * sizeof(hybz_tally), stream));
     HYBZ_TRY(cudaMemsetAsync(coding.histogram, 0, blocks * kLevels * 4, stream));
     HYBZ_TRY(make_tokens(coding, stream));
-    const uint32_t made = lane->record();
+    lane->record();
     HYBZ_TRY(first_choice(coding, *weights, stream));
     HYBZ_TRY(fetch(staging.about, coding.about, blocks, stream));
     HYBZ_TRY(fetch(staging.tallies, coding.tallies, blocks, stream));
     events.download = events.end = lane->record();
     HYBZ_TRY(lane->wait(deadline));
-    HYBZ_TRY(lane->event_error);
     memcpy(about, staging.about, blocks * sizeof(hybz_tokens));
     memcpy(tallies, staging.tallies, blocks * sizeof(hybz_tally));
     if (report) {
         fill_report(*lane, events, report);
-        report->ms[HYBZ_STEP_MTF] = lane->elapsed(sorted, made);
-        report->ms[HYBZ_STEP_TABLES] = lane->elapsed(made, events.end);
+        lane->report_steps(report, sorted, {HYBZ_STEP_MTF, HYBZ_STEP_TABLES});
     }
     return 0;
 }
@@ -135,10 +128,9 @@ extern "C" int hybz_lane_choose(hybz_lane *lane, const hybz_prices *prices, int3
     const auto deadline = deadline_of(timeout_ms);
     const LargeCoding &coding = lane->coding;
     if (lane->pipeline != HYBZ_CODE_LARGE || coding.blocks == 0) return HYBZ_ARGUMENT;
-    HYBZ_TRY(cudaSetDevice(lane->device));
+    HYBZ_TRY(lane->begin());
     const cudaStream_t stream = lane->stream;
     CodingStaging &staging = lane->coding_staging;
-    lane->used_events = 0;
     const uint32_t begin = lane->record();
     HYBZ_TRY(upload_all(coding.prices, prices, staging.prices, coding.blocks, stream));
     HYBZ_TRY(cudaMemsetAsync(coding.tallies, 0, coding.blocks * sizeof(hybz_tally), stream));
@@ -146,7 +138,6 @@ extern "C" int hybz_lane_choose(hybz_lane *lane, const hybz_prices *prices, int3
     HYBZ_TRY(fetch(staging.tallies, coding.tallies, coding.blocks, stream));
     const uint32_t end = lane->record();
     HYBZ_TRY(lane->wait(deadline));
-    HYBZ_TRY(lane->event_error);
     memcpy(tallies, staging.tallies, coding.blocks * sizeof(hybz_tally));
     if (report) report->ms[HYBZ_STEP_TABLES] += lane->elapsed(begin, end);
     return 0;
@@ -158,15 +149,14 @@ extern "C" int hybz_lane_segments(hybz_lane *lane, const hybz_shares *shares, hy
     const auto deadline = deadline_of(timeout_ms);
     LargeCoding &coding = lane->coding;
     if (lane->pipeline != HYBZ_CODE_LARGE || coding.blocks == 0) return HYBZ_ARGUMENT;
-    HYBZ_TRY(cudaSetDevice(lane->device));
+    HYBZ_TRY(lane->begin());
     const cudaStream_t stream = lane->stream;
     CodingStaging &staging = lane->coding_staging;
-    lane->used_events = 0;
-    const uint32_t begin = lane->record();
+    lane->record();
     HYBZ_TRY(upload_all(coding.shares, shares, staging.shares, coding.blocks, stream));
     HYBZ_TRY(encode_segments(coding, stream));
     HYBZ_TRY(fetch(staging.coded, coding.coded, coding.segments, stream));
-    const uint32_t encoded = lane->record();
+    lane->record();
     HYBZ_TRY(lane->wait(deadline));
     memcpy(segments, staging.coded, coding.segments * sizeof(hybz_coded_segment));
     *filled = 0;
@@ -176,15 +166,13 @@ extern "C" int hybz_lane_segments(hybz_lane *lane, const hybz_shares *shares, hy
         *filled += (segments[s].bits + 7) / 8;
     }
     const bool fits = *filled <= room;
-    if (fits) HYBZ_TRY(cudaMemcpyAsync(bytes, coding.out, *filled, cudaMemcpyDeviceToHost, stream));
-    const uint32_t end = lane->record();
+    if (fits) HYBZ_TRY(lane->fetch(bytes, coding.out, *filled));
+    lane->record();
     HYBZ_TRY(lane->wait(deadline));
-    HYBZ_TRY(lane->event_error);
     if (!fits) *filled = 0;
     coding.blocks = 0;
-    if (report) {
-        report->ms[HYBZ_STEP_CODES] = lane->elapsed(begin, encoded);
-        report->ms[HYBZ_STEP_DOWNLOAD] = lane->elapsed(encoded, end);
-    }
+    if (report) lane->report_steps(report, 0, {HYBZ_STEP_CODES, HYBZ_STEP_DOWNLOAD});
     return 0;
 }
+
+} // namespace hybz

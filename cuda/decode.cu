@@ -43,10 +43,6 @@ bool is_possible(const hybz_block &head, uint64_t bytes) {
 
 } // namespace
 
-} // namespace hybz
-
-using namespace hybz;
-
 extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_block *heads, const uint8_t *input,
                                 uint64_t bytes, hybz_decoded *decoded, uint8_t *text, uint64_t room, uint64_t *filled,
                                 uint32_t timeout_ms, hybz_report *report) {
@@ -58,36 +54,33 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
     if (room < rows || room > 4 * rows) return HYBZ_ARGUMENT;
     for (uint32_t b = 0; b < blocks; b++)
         if (!is_possible(heads[b], bytes)) return HYBZ_ARGUMENT;
-    HYBZ_TRY(cudaSetDevice(lane->device));
+    HYBZ_TRY(lane->begin());
     const cudaStream_t stream = lane->stream;
     DecodeStaging &staging = lane->staged<DecodeStaging>();
     Decoding decoding = lane->decoding;
     decoding.blocks = blocks;
-    lane->used_events = 0;
-    lane->event_error = cudaSuccess;
     memcpy(staging.heads, heads, blocks * sizeof(hybz_block));
 
-    const uint32_t begin = lane->record();
-    HYBZ_TRY(cudaMemcpyAsync(const_cast<uint8_t *>(decoding.input), input, bytes, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(const_cast<hybz_block *>(decoding.heads), staging.heads, blocks * sizeof(hybz_block),
-                             cudaMemcpyHostToDevice, stream));
-    const uint32_t uploaded = lane->record();
+    lane->record();
+    HYBZ_TRY(lane->send(decoding.input, input, bytes));
+    HYBZ_TRY(lane->send(decoding.heads, staging.heads, blocks * sizeof(hybz_block)));
+    lane->record();
     HYBZ_TRY(decode_symbols(decoding, stream));
     // Lanes share eight channels to the device (CUDA_DEVICE_MAX_CONNECTIONS). Whatever waits in a channel for this
     // kernel, even an event, delays the kernels of other lanes: with 16 lanes a batch took 41 ms, and 8 GB 1.68 s
     // instead of 1.45. More channels take longer to create.
     HYBZ_TRY(lane->wait(deadline, 32));
-    const uint32_t symbols = lane->record();
+    lane->record();
     HYBZ_TRY(decode_columns(decoding, stream));
-    const uint32_t columns = lane->record();
+    lane->record();
     HYBZ_TRY(walk_columns(decoding, stream));
-    const uint32_t walked = lane->record();
+    lane->record();
     HYBZ_TRY(expand_runs(decoding, uint32_t(room), stream));
-    const uint32_t expanded = lane->record();
+    lane->record();
     // Copies that are queued before the kernels are done delay copies of other lanes, to 27 ms instead of 0.5.
     HYBZ_TRY(lane->wait(deadline, 32));
     const uint32_t waited = lane->record();
-    HYBZ_TRY(cudaMemcpyAsync(staging.found, decoding.found, blocks * sizeof(Found), cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(lane->fetch(staging.found, decoding.found, blocks * sizeof(Found)));
     HYBZ_TRY(lane->wait(deadline));
 
     *filled = 0;
@@ -99,19 +92,17 @@ extern "C" int hybz_lane_decode(hybz_lane *lane, uint32_t blocks, const hybz_blo
         total += found.rows;
         if (!found.odd) *filled = uint64_t(found.at) + found.length;
     }
-    if (*filled) HYBZ_TRY(cudaMemcpyAsync(text, decoding.output(), *filled, cudaMemcpyDeviceToHost, stream));
-    const uint32_t end = lane->record();
+    if (*filled) HYBZ_TRY(lane->fetch(text, decoding.output(), *filled));
+    lane->record();
     HYBZ_TRY(lane->wait(deadline));
-    HYBZ_TRY(lane->event_error);
     if (report) {
         memset(report, 0, sizeof *report);
         report->bytes = total;
-        report->ms[HYBZ_STEP_UPLOAD] = lane->elapsed(begin, uploaded);
-        report->ms[HYBZ_STEP_SYMBOLS] = lane->elapsed(uploaded, symbols);
-        report->ms[HYBZ_STEP_COLUMNS] = lane->elapsed(symbols, columns);
-        report->ms[HYBZ_STEP_WALK] = lane->elapsed(columns, walked);
-        report->ms[HYBZ_STEP_EXPAND] = lane->elapsed(walked, expanded);
-        report->ms[HYBZ_STEP_DOWNLOAD] = lane->elapsed(waited, end);
+        lane->report_steps(report, 0, {HYBZ_STEP_UPLOAD, HYBZ_STEP_SYMBOLS, HYBZ_STEP_COLUMNS, HYBZ_STEP_WALK,
+                                       HYBZ_STEP_EXPAND});
+        lane->report_steps(report, waited, {HYBZ_STEP_DOWNLOAD});
     }
     return 0;
 }
+
+} // namespace hybz

@@ -87,10 +87,6 @@ uint64_t prepare(LargeDecoding &decoding, LargeBlock *to, const hybz_large *head
 
 } // namespace
 
-} // namespace hybz
-
-using namespace hybz;
-
 extern "C" int hybz_lane_decode_large(hybz_lane *lane, uint32_t blocks, const hybz_large *heads, const uint8_t *input,
                                       uint64_t bytes, uint32_t *odd, uint8_t *codes, uint32_t timeout_ms,
                                       hybz_report *report) {
@@ -99,47 +95,41 @@ extern "C" int hybz_lane_decode_large(hybz_lane *lane, uint32_t blocks, const hy
     if (lane->pipeline != HYBZ_DECODE_LARGE || blocks < 1 || blocks > lane->max_blocks ||
         bytes > HYBZ_LARGE_INPUT(uint64_t(lane->max_blocks), room))
         return HYBZ_ARGUMENT;
-    HYBZ_TRY(cudaSetDevice(lane->device));
+    HYBZ_TRY(lane->begin());
     const cudaStream_t stream = lane->stream;
     LargeStaging &staging = lane->staged<LargeStaging>();
     LargeDecoding decoding = lane->large;
     decoding.count = blocks;
     const uint64_t rows = prepare(decoding, staging.blocks, heads, {input, bytes}, room);
     if (rows == 0) return HYBZ_ARGUMENT;
-    lane->used_events = 0;
-    lane->event_error = cudaSuccess;
 
-    const uint32_t begin = lane->record();
-    HYBZ_TRY(cudaMemcpyAsync(const_cast<uint8_t *>(decoding.input), input, bytes, cudaMemcpyHostToDevice, stream));
-    HYBZ_TRY(cudaMemcpyAsync(const_cast<LargeBlock *>(decoding.blocks), staging.blocks, blocks * sizeof(LargeBlock),
-                             cudaMemcpyHostToDevice, stream));
+    lane->record();
+    HYBZ_TRY(lane->send(decoding.input, input, bytes));
+    HYBZ_TRY(lane->send(decoding.blocks, staging.blocks, blocks * sizeof(LargeBlock)));
     HYBZ_TRY(cudaMemsetAsync(decoding.odd, 0, blocks * 4, stream));
-    const uint32_t uploaded = lane->record();
+    lane->record();
     HYBZ_TRY(decode_tokens(decoding, stream));
-    const uint32_t symbols = lane->record();
+    lane->record();
     HYBZ_TRY(decode_places(decoding, stream));
-    const uint32_t columns = lane->record();
+    lane->record();
     HYBZ_TRY(make_vectors(decoding, stream));
-    const uint32_t vectors = lane->record();
+    lane->record();
     HYBZ_TRY(walk_entries(decoding, stream));
-    const uint32_t walked = lane->record();
+    lane->record();
     // Copies that are queued before the kernels are done delay copies of other lanes (decode.cu).
     HYBZ_TRY(lane->wait(deadline));
-    HYBZ_TRY(cudaMemcpyAsync(staging.odd, decoding.odd, blocks * 4, cudaMemcpyDeviceToHost, stream));
-    HYBZ_TRY(cudaMemcpyAsync(codes, decoding.column, rows, cudaMemcpyDeviceToHost, stream));
-    const uint32_t end = lane->record();
+    HYBZ_TRY(lane->fetch(staging.odd, decoding.odd, blocks * 4));
+    HYBZ_TRY(lane->fetch(codes, decoding.column, rows));
+    lane->record();
     HYBZ_TRY(lane->wait(deadline));
-    HYBZ_TRY(lane->event_error);
     memcpy(odd, staging.odd, blocks * 4);
     if (report) {
         memset(report, 0, sizeof *report);
         report->bytes = rows;
-        report->ms[HYBZ_STEP_UPLOAD] = lane->elapsed(begin, uploaded);
-        report->ms[HYBZ_STEP_SYMBOLS] = lane->elapsed(uploaded, symbols);
-        report->ms[HYBZ_STEP_COLUMNS] = lane->elapsed(symbols, columns);
-        report->ms[HYBZ_STEP_VECTOR] = lane->elapsed(columns, vectors);
-        report->ms[HYBZ_STEP_WALK] = lane->elapsed(vectors, walked);
-        report->ms[HYBZ_STEP_DOWNLOAD] = lane->elapsed(walked, end);
+        lane->report_steps(report, 0, {HYBZ_STEP_UPLOAD, HYBZ_STEP_SYMBOLS, HYBZ_STEP_COLUMNS, HYBZ_STEP_VECTOR,
+                                       HYBZ_STEP_WALK, HYBZ_STEP_DOWNLOAD});
     }
     return 0;
 }
+
+} // namespace hybz

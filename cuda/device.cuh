@@ -69,6 +69,14 @@ template <uint32_t kCta = kThreads> __device__ __forceinline__ uint32_t place_of
     return k * kCta + threadIdx.x;
 }
 
+// Calls body(k, place) for each of this thread's places that is less than `count`.
+template <uint32_t kCta, class Body>
+__device__ __forceinline__ void for_places(uint32_t count, Body body) {
+#pragma unroll
+    for (uint32_t k = 0; k < kItems; k++)
+        if (place_of<kCta>(k) < count) body(k, place_of<kCta>(k));
+}
+
 template <bool kWide> __device__ inline uint32_t index_of(uint32_t value) { return kWide ? value : value & kIndexMask; }
 
 // Stores the results for a final row: its byte of the last column, and the origin if the row is the block itself.
@@ -214,16 +222,17 @@ struct SortBuffers {
     uint32_t *values[2];
     int current; // which of the two holds the data
 };
-// The bytes of temporary memory that sort_pairs and run_starts need for up to max_count items.
+// The bytes of temporary memory that sort_pairs and run_starts need for up to max_count items. (Without memory, both
+// set `bytes` to what they need; with memory, they leave it.)
 cudaError_t sort_temporary(uint32_t max_count, size_t *bytes);
 template <class Key>
-cudaError_t sort_pairs(void *temporary, size_t bytes, SortBuffers &buffers, uint32_t count, int begin_bit, int end_bit,
-                       cudaStream_t stream);
+cudaError_t sort_pairs(void *temporary, size_t &bytes, SortBuffers &buffers, uint32_t count, int begin_bit,
+                       int end_bit, cudaStream_t stream);
 // Sorts samples, back and forth between `sort.unsorted` and the memory after it. Sets `sort.samples`.
 cudaError_t sort_samples(void *temporary, size_t bytes, SampleSort &sort, uint32_t count, cudaStream_t stream);
 // starts[j] = the place at which the run of equal keys that contains j begins.
 template <class Key>
-cudaError_t run_starts(void *temporary, size_t bytes, const Key *keys, uint32_t *starts, uint32_t count,
+cudaError_t run_starts(void *temporary, size_t &bytes, const Key *keys, uint32_t *starts, uint32_t count,
                        cudaStream_t stream);
 
 // group.cu: sorted keys to groups.
@@ -294,22 +303,9 @@ struct Thirds {
     uint8_t *bytes;             // out
     uint32_t *entries;          // out
 };
-// Writes the sample's rows; and, as (block << kByteBits | byte, position), the rows before them.
-cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, uint32_t max_length, uint32_t *keys,
-                        uint32_t *values, cudaStream_t stream);
 // others[row] = how many rows up to and including this one, in the order of `positions`, are of the other third. If
 // `temporary` is null, sets `bytes` to the temporary memory that the call needs.
 cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *positions, uint32_t *others, uint32_t count,
                        cudaStream_t stream);
-// From `positions`, the order of the rows at 0 and 1 modulo 3: writes its bits, the other third's rows, and, as
-// sample_rows does, the rows before those of this order, one more for each block.
-cudaError_t other_rows(const Batch &batch, const Thirds &thirds, const uint32_t *others, uint32_t max_length,
-                       const uint32_t *positions, uint32_t *keys, uint32_t *values, cudaStream_t stream);
-// Writes the bits of the order of the rows at 0 and 2 modulo 3.
-cudaError_t second_bits(const Batch &batch, const Thirds &thirds, uint32_t max_length, const uint32_t *positions,
-                        cudaStream_t stream);
-
-// suffixes.cu: the ranks of every 2^entry_log-th suffix, `each` ranks for a block, not counting the mark's row.
-cudaError_t entry_rows(const Batch &batch, int entry_log, uint32_t each, uint32_t *entries, cudaStream_t stream);
 
 } // namespace hybz

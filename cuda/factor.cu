@@ -11,12 +11,6 @@ namespace hybz {
 
 namespace {
 
-Batch one_text(hybz_lane *lane, uint32_t length) {
-    Arena &arena = lane->arena;
-    return {1,       length + 1,  lane->pitch_bits, arena.base, arena.text,
-            nullptr, arena.order, arena.origin,     arena.rank, arena.depth, true};
-}
-
 // Places the steps' arrays in the memory of the sort.
 Factoring lay_out_factoring(const Arena &arena, uint32_t n) {
     Factoring f{};
@@ -76,10 +70,6 @@ void set_levels(Factoring &f, uint32_t n, uint32_t *minima, uint32_t *known) {
     }
 }
 
-} // namespace hybz
-
-using namespace hybz;
-
 extern "C" int hybz_lane_factor(hybz_lane *lane, uint32_t length, const uint8_t *text, uint32_t divisions, int32_t runs,
                                 hybz_factor_counts *counts, uint32_t timeout_ms, hybz_factor_report *report) {
     const auto deadline = deadline_of(timeout_ms);
@@ -93,12 +83,12 @@ extern "C" int hybz_lane_factor(hybz_lane *lane, uint32_t length, const uint8_t 
     Events events;
     hybz_report sorted{};
     HYBZ_TRY(upload(lane, kSuffixTable, text, length, events, &sorted));
-    HYBZ_TRY(sort_suffixes(lane, one_text(lane, length), false, length, deadline, events, &sorted));
+    const Batch batch = batch_of(*lane, 1, length + 1, true, lane->arena.order);
+    HYBZ_TRY(sort_suffixes(lane, batch, false, length, deadline, events, &sorted));
     uint32_t steps[5];
     HYBZ_TRY(factorize(lane, lay_out_factoring(lane->arena, length), divisions, runs != 0, steps));
-    HYBZ_TRY(cudaMemcpyAsync(staging.origin, lane->arena.origin, sizeof *counts, cudaMemcpyDeviceToHost, lane->stream));
+    HYBZ_TRY(lane->fetch(staging.origin, lane->arena.origin, sizeof *counts));
     HYBZ_TRY(lane->wait(deadline));
-    HYBZ_TRY(lane->event_error);
     memcpy(counts, staging.origin, sizeof *counts);
     // Each factor has at least a byte.
     if (counts->factors < 1 || counts->factors > length) return HYBZ_WRONG;
@@ -124,7 +114,8 @@ extern "C" int hybz_lane_factors(hybz_lane *lane, uint32_t from, uint32_t count,
     if (lane->pipeline != HYBZ_FACTOR || from > lane->factors || count > lane->factors - from) return HYBZ_ARGUMENT;
     HYBZ_TRY(cudaSetDevice(lane->device));
     const hybz_factor *const all = reinterpret_cast<const hybz_factor *>(lane->arena.sort.keys[1]);
-    HYBZ_TRY(cudaMemcpyAsync(factors, all + from, uint64_t(count) * sizeof(hybz_factor), cudaMemcpyDeviceToHost,
-                             lane->stream));
+    HYBZ_TRY(lane->fetch(factors, all + from, uint64_t(count) * sizeof(hybz_factor)));
     return lane->wait(deadline);
 }
+
+} // namespace hybz

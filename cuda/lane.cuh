@@ -143,12 +143,24 @@ struct hybz_lane {
 
     template <class Staging> Staging &staged() const { return *reinterpret_cast<Staging *>(pinned); }
 
-    // Begins a batch.
-    void begin() { stream = usual; }
+    // Begins a call: forgets the events of the one before.
+    int begin() {
+        used_events = 0;
+        event_error = cudaSuccess;
+        return int(cudaSetDevice(device));
+    }
 
     // Gives the rest of the batch priority over batches of other lanes that are at their beginning. The stream must be
     // empty: the host has waited.
     void hurry() { stream = urgent; }
+
+    // Copy to the device, and to pinned memory or the caller's.
+    cudaError_t send(const void *to, const void *from, uint64_t bytes) const {
+        return cudaMemcpyAsync(const_cast<void *>(to), from, bytes, cudaMemcpyHostToDevice, stream);
+    }
+    cudaError_t fetch(void *to, const void *from, uint64_t bytes) const {
+        return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream);
+    }
 
     // Records an event at this point of the stream; returns its number.
     uint32_t record() {
@@ -164,17 +176,25 @@ struct hybz_lane {
         return ms;
     }
 
+    // Reports the times from an event on, of steps that follow each other.
+    void report_steps(hybz_report *report, uint32_t event, std::initializer_list<hybz_step> steps) const {
+        for (const hybz_step step : steps) {
+            report->ms[step] = elapsed(event, event + 1);
+            event++;
+        }
+    }
+
     // Waits until the stream is empty. It polls instead of blocking, because a hung kernel must not hang the thread: 50
     // times in a row, then with sleeps of 10 us, from poll 500 on of 100 us (which take 75 and 166 us with the kernel's
     // default timer slack). A waiting lane therefore leaves its core to other threads. With `part`, it sleeps for so
     // great a part of the time so far, up to 1 ms: for steps of many milliseconds in many lanes, whose sleeps of 10 us
-    // were 7 % of all samples of their threads.
+    // were 7 % of all samples of their threads. An event that could not be recorded is an error, too.
     int wait(hybz::Clock::time_point deadline, uint32_t part = 0) const {
         using namespace std::chrono;
         const auto begun = hybz::Clock::now();
         for (uint32_t polls = 0;; polls++) {
             const cudaError_t state = cudaStreamQuery(stream);
-            if (state != cudaErrorNotReady) return int(state);
+            if (state != cudaErrorNotReady) return int(state ? state : event_error);
             if (polls < 50) continue;
             const auto now = hybz::Clock::now();
             if (now > deadline) return HYBZ_TIMEOUT;
@@ -200,6 +220,12 @@ struct Events {
     uint32_t rounds = 0;
     uint32_t round[HYBZ_MAX_ROUNDS][4]; // before the small groups, the large groups, the commit; after it
 };
+
+// A batch of `rows` rows, of `blocks` blocks that are in the lane's arena.
+inline Batch batch_of(const hybz_lane &lane, uint32_t blocks, uint32_t rows, bool wide, uint32_t *order = nullptr) {
+    const Arena &a = lane.arena;
+    return {blocks, rows, lane.pitch_bits, a.base, a.text, a.column, order, a.origin, a.rank, a.depth, wide};
+}
 
 // The deadline of a batch that starts now.
 inline Clock::time_point deadline_of(uint32_t timeout_ms) {

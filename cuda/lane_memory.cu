@@ -175,7 +175,7 @@ int create(hybz_lane *lane) {
     HYBZ_TRY(cudaDeviceGetStreamPriorityRange(&least, &most));
     HYBZ_TRY(cudaStreamCreateWithPriority(&lane->usual, cudaStreamNonBlocking, least));
     HYBZ_TRY(cudaStreamCreateWithPriority(&lane->urgent, cudaStreamNonBlocking, most));
-    lane->begin();
+    lane->stream = lane->usual;
     if (lane->pipeline == HYBZ_LZ4)
         for (cudaStream_t &stream : lane->lz4_streams)
             HYBZ_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));

@@ -184,19 +184,6 @@ lz4_kernel(const uint8_t *__restrict__ in, const hybz_lz4_block *__restrict__ bl
     if (lane == 0) status[number] = right ? 0 : 1;
 }
 
-} // namespace
-
-uint64_t lay_out_lz4(Lz4Arrays &arrays, uint8_t *memory, uint64_t blocks) {
-    const Array both[] = {{&arrays.blocks, blocks * sizeof(hybz_lz4_block)}, {&arrays.status, blocks * 4}};
-    return lay_out_arrays(both, memory);
-}
-
-} // namespace hybz
-
-using namespace hybz;
-
-namespace {
-
 // The number of input bytes in one upload. The parts in flight must hold what the link carries while a warp decodes a
 // block (1 ms or 2 for 64 KiB); there are eight such parts.
 uint64_t bytes_at_once(const hybz_lz4_block *blocks, uint32_t count, uint64_t in_bytes) {
@@ -236,23 +223,26 @@ int launch(hybz_lane *lane, const uint8_t *from_host, uint8_t *in, uint64_t in_b
         const uint64_t begin = blocks[first].from;
         while (end < count && (!from_host || blocks[end].from + blocks[end].coded - begin <= at_once)) end++;
         const uint32_t some = end - first;
-        HYBZ_TRY(cudaMemcpyAsync(there.blocks + first, staged.blocks + first, some * sizeof(hybz_lz4_block),
-                                 cudaMemcpyHostToDevice, stream));
+        HYBZ_TRY(lane->send(there.blocks + first, staged.blocks + first, some * sizeof(hybz_lz4_block)));
         if (from_host) {
             const uint64_t bytes = blocks[end - 1].from + blocks[end - 1].coded - begin;
-            HYBZ_TRY(cudaMemcpyAsync(in + begin, from_host + begin, bytes, cudaMemcpyHostToDevice, stream));
+            HYBZ_TRY(lane->send(in + begin, from_host + begin, bytes));
         }
         lz4_kernel<<<blocks_for(some, kLz4Warps), kLz4Warps * 32, 0, stream>>>(in, there.blocks + first, some, out,
                                                                              there.status + first);
         HYBZ_TRY(cudaGetLastError());
-        HYBZ_TRY(cudaMemcpyAsync(staged.status + first, there.status + first, uint64_t(some) * 4,
-                                 cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(lane->fetch(staged.status + first, there.status + first, uint64_t(some) * 4));
         first = end;
     }
     return 0;
 }
 
 } // namespace
+
+uint64_t lay_out_lz4(Lz4Arrays &arrays, uint8_t *memory, uint64_t blocks) {
+    const Array both[] = {{&arrays.blocks, blocks * sizeof(hybz_lz4_block)}, {&arrays.status, blocks * 4}};
+    return lay_out_arrays(both, memory);
+}
 
 extern "C" int hybz_lane_lz4(hybz_lane *lane, const uint8_t *from_host, uint8_t *in, uint64_t in_bytes,
                              const hybz_lz4_block *blocks, uint32_t count, uint8_t *out, uint64_t out_bytes,
@@ -271,3 +261,5 @@ extern "C" int hybz_lane_lz4(hybz_lane *lane, const uint8_t *from_host, uint8_t 
     std::copy(lane->lz4_staged.status, lane->lz4_staged.status + count, status);
     return 0;
 }
+
+} // namespace hybz

@@ -217,30 +217,6 @@ place_kernel(const Strips strips, const LzwFound *__restrict__ found, uint32_t *
 // The max number of tasks of a strip.
 uint64_t tasks_of(uint64_t coded) { return coded * 8 / (uint64_t(kLzwMinBits) * kLzwTask) + 1; }
 
-} // namespace
-
-Needs lay_out_strips(DecodingStrips &s, uint8_t *memory, uint8_t *pinned, uint64_t strips, uint64_t coded) {
-    const uint64_t tasks = tasks_of(coded) + strips;
-    const Array arrays[] = {
-        {&s.strips, strips * sizeof(hybz_lzw_strip)},
-        {&s.slots, (strips + 1) * 4},
-        {&s.used, strips * 4},
-        {&s.order, tasks * 4},
-        {&s.total, 4},
-        {&s.places, tasks * 4},
-        {&s.tasks, tasks * sizeof(LzwTask)},
-        {&s.found, tasks * sizeof(LzwFound)},
-        {&s.results, strips * sizeof(hybz_lzw_found)},
-    };
-    const Array staged[] = {
-        {&s.staged_slots, (strips + 1) * 4},
-        {&s.staged_results, strips * sizeof(hybz_lzw_found)},
-    };
-    return {lay_out_arrays(arrays, memory), lay_out_arrays(staged, pinned)};
-}
-
-namespace {
-
 // Whether all strips lie within the input and the output (in the output one after the other) and have valid lengths;
 // sets their tasks.
 bool are_in_place(hybz_lane *lane, const hybz_lzw_strip *strips, uint32_t count, uint64_t in_bytes,
@@ -293,9 +269,25 @@ int launch(const DecodingStrips &s, const uint8_t *in, const hybz_lzw_strip *str
 
 } // namespace
 
-} // namespace hybz
-
-using namespace hybz;
+Needs lay_out_strips(DecodingStrips &s, uint8_t *memory, uint8_t *pinned, uint64_t strips, uint64_t coded) {
+    const uint64_t tasks = tasks_of(coded) + strips;
+    const Array arrays[] = {
+        {&s.strips, strips * sizeof(hybz_lzw_strip)},
+        {&s.slots, (strips + 1) * 4},
+        {&s.used, strips * 4},
+        {&s.order, tasks * 4},
+        {&s.total, 4},
+        {&s.places, tasks * 4},
+        {&s.tasks, tasks * sizeof(LzwTask)},
+        {&s.found, tasks * sizeof(LzwFound)},
+        {&s.results, strips * sizeof(hybz_lzw_found)},
+    };
+    const Array staged[] = {
+        {&s.staged_slots, (strips + 1) * 4},
+        {&s.staged_results, strips * sizeof(hybz_lzw_found)},
+    };
+    return {lay_out_arrays(arrays, memory), lay_out_arrays(staged, pinned)};
+}
 
 extern "C" int hybz_lane_differences(hybz_lane *lane, uint32_t pixel, uint32_t row) {
     if (row > HYBZ_MAX_LZW || pixel > 4 || (row && (pixel == 0 || row % pixel))) return HYBZ_ARGUMENT;
@@ -312,21 +304,22 @@ extern "C" int hybz_lane_strips(hybz_lane *lane, const uint8_t *from_host, uint8
         return HYBZ_ARGUMENT;
     if (count == 0) return 0;
     const Clock::time_point deadline = deadline_of(timeout_ms);
-    HYBZ_TRY(cudaSetDevice(lane->device));
-    lane->begin();
+    HYBZ_TRY(lane->begin());
     const cudaStream_t stream = lane->stream;
     // An empty buffer may have a null address, which would be an error in a copy.
     const bool copies_text = to_host && out_bytes > 0;
-    if (from_host && in_bytes > 0) HYBZ_TRY(cudaMemcpyAsync(in, from_host, in_bytes, cudaMemcpyHostToDevice, stream));
+    if (from_host && in_bytes > 0) HYBZ_TRY(lane->send(in, from_host, in_bytes));
     // This keeps bytes of an earlier batch from appearing after the text of a damaged strip.
     if (copies_text) HYBZ_TRY(cudaMemsetAsync(out, 0, out_bytes, stream));
     HYBZ_TRY(launch(lane->strips, in, strips, count, out, stream));
     // Copying to unpinned memory waits for the kernels, without a deadline.
     HYBZ_TRY(lane->wait(deadline));
     if (copies_text) {
-        HYBZ_TRY(cudaMemcpyAsync(to_host, out, out_bytes, cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(lane->fetch(to_host, out, out_bytes));
         HYBZ_TRY(lane->wait(deadline));
     }
     std::copy(lane->strips.staged_results, lane->strips.staged_results + count, found);
     return 0;
 }
+
+} // namespace hybz

@@ -86,14 +86,11 @@ __device__ __forceinline__ void fill_cells(SortMemory &memory, const uint64_t *_
     __syncthreads();
     uint64_t key[kItems];
     uint32_t at[kItems]; // the cell, and the number in it
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        const uint32_t t = place_of<kCta>(k);
-        if (t >= count) continue;
+    for_places<kCta>(count, [&](uint32_t k, uint32_t t) {
         key[k] = room[t];
         const uint32_t cell = cell_of(memory, samples, guess_shift, key[k]);
         at[k] = cell << 16 | atomicAdd(&memory.first[cell], 1u);
-    }
+    });
     __syncthreads();
     uint32_t *const mine = memory.first + own * kCellsEach;
     uint32_t sum = 0;
@@ -107,15 +104,12 @@ __device__ __forceinline__ void fill_cells(SortMemory &memory, const uint64_t *_
         before += in_cell;
     }
     __syncthreads();
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        const uint32_t t = place_of<kCta>(k);
-        if (t >= count) continue;
+    for_places<kCta>(count, [&](uint32_t k, uint32_t t) {
         const uint32_t cell = at[k] >> 16, place = memory.first[cell] + (at[k] & 0xffff);
         memory.keys[place] = key[k];
         memory.from[place] = uint16_t(t);
         memory.cells[place] = uint16_t(cell);
-    }
+    });
     __syncthreads();
 }
 
@@ -151,14 +145,12 @@ struct ByText {
 
 // Makes the tile of the sorted keys. Returns the categories of this thread's places, two bits each.
 __device__ __forceinline__ uint32_t load_tile(RangeTile &tile, uint32_t count, const Sorted (&sorted)[kItems]) {
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        if (place_of<kCta>(k) >= count) continue;
+    for_places<kCta>(count, [&](uint32_t k, uint32_t) {
         const Sorted &own = sorted[k];
         tile.value[own.place()] = own.value;
         tile.depth[own.place()] = uint8_t(own.depth());
         tile.places[own.place()] = uint16_t(own.begin());
-    }
+    });
     if (threadIdx.x == 0) tile.heads[tile.kChunks] = 1;
     __syncthreads();
     uint32_t categories = 0;
@@ -196,9 +188,9 @@ group_ranges_kernel(Batch batch, SampleSort s, FirstLists lists, Counters *count
     if (!kFrequent) {
         const uint32_t room = 2 * base + range * kRangeRoom;
         fill_cells(memory.sort, s.room_keys + room, count, sample, samples);
-#pragma unroll
-        for (uint32_t k = 0; k < kItems; k++)
-            if (place_of<kCta>(k) < count) sorted[k] = sort_cell(memory.sort, s.room_values + room, place_of<kCta>(k));
+        for_places<kCta>(count, [&](uint32_t k, uint32_t place) {
+            sorted[k] = sort_cell(memory.sort, s.room_values + room, place);
+        });
         __syncthreads();
     } else if (threadIdx.x < count) {
         sorted[0] = {sample[samples - 1], threadIdx.x, 0, s.values[row + threadIdx.x]};

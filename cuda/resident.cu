@@ -17,8 +17,6 @@
 #include "lane.cuh"
 #include <algorithm>
 
-using namespace hybz;
-
 namespace hybz {
 
 uint64_t lay_out_codes(Coding &c, uint8_t *memory, uint64_t blocks, uint64_t max_length) {
@@ -44,8 +42,6 @@ uint64_t lay_out_codes(Coding &c, uint8_t *memory, uint64_t blocks, uint64_t max
     return lay_out_arrays(arrays, memory);
 }
 
-} // namespace hybz
-
 extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                               int32_t prove, hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t timeout_ms,
                               hybz_report *report) {
@@ -70,11 +66,11 @@ extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *
     HYBZ_TRY(cudaMemsetAsync(coding.frequencies, 0, blocks * kRow * 4, stream));
     HYBZ_TRY(cudaMemsetAsync(coding.out, 0, room, stream));
     HYBZ_TRY(code_symbols(coding, stream));
-    const uint32_t symbols = lane->record();
+    lane->record();
     HYBZ_TRY(choose_tables(coding, stream));
-    const uint32_t tables = lane->record();
+    lane->record();
     HYBZ_TRY(write_codes(coding, stream));
-    const uint32_t codes = lane->record();
+    lane->record();
     memset(found, 0, blocks * sizeof(Found));
     // The proof's arrays are where the sort had what comes after the ranks.
     Decoding decoding{};
@@ -86,28 +82,26 @@ extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *
         HYBZ_TRY(decode_groups(decoding, coding, stream));
         HYBZ_TRY(decode_columns(decoding, stream));
         HYBZ_TRY(prove_columns(decoding, coding, arena.text, arena.rank, lane->pitch_bits, stream));
-        HYBZ_TRY(cudaMemcpyAsync(found, decoding.found, blocks * sizeof(Found), cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(lane->fetch(found, decoding.found, blocks * sizeof(Found)));
     }
     events.download = lane->record();
-    HYBZ_TRY(cudaMemcpyAsync(staged, coding.coded, blocks * sizeof(hybz_coded), cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(lane->fetch(staged, coding.coded, blocks * sizeof(hybz_coded)));
     HYBZ_TRY(lane->wait(deadline));
     const hybz_coded &last = staged[blocks - 1];
     *filled = last.at + (last.bits ? coded_bytes(last) : 0);
     if (*filled > room) return HYBZ_WRONG;
-    HYBZ_TRY(cudaMemcpyAsync(bytes, coding.out, *filled, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(lane->fetch(bytes, coding.out, *filled));
     events.end = lane->record();
     HYBZ_TRY(lane->wait(deadline));
-    HYBZ_TRY(lane->event_error);
     for (uint32_t b = 0; b < blocks; b++) {
         coded[b] = staged[b];
         coded[b].proof = found[b].odd || found[b].difference ? 0 : found[b].sum;
     }
     if (report) {
         fill_report(*lane, events, report);
-        report->ms[HYBZ_STEP_MTF] = lane->elapsed(sorted, symbols);
-        report->ms[HYBZ_STEP_TABLES] = lane->elapsed(symbols, tables);
-        report->ms[HYBZ_STEP_CODES] = lane->elapsed(tables, codes);
-        report->ms[HYBZ_STEP_PROOF] = lane->elapsed(codes, events.download);
+        lane->report_steps(report, sorted, {HYBZ_STEP_MTF, HYBZ_STEP_TABLES, HYBZ_STEP_CODES, HYBZ_STEP_PROOF});
     }
     return 0;
 }
+
+} // namespace hybz

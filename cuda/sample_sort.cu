@@ -111,31 +111,26 @@ distribute_kernel(Batch batch, const uint32_t *__restrict__ table, KeyLayout lay
     __syncthreads();
     uint64_t key[kItems];
     uint32_t at[kItems]; // bucket and number in it; then the place in the piece; then the place in memory
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        const uint32_t t = k * kCta + threadIdx.x;
-        if (t >= count) continue;
+    for_places<kCta>(count, [&](uint32_t k, uint32_t t) {
         key[k] = rotation_key(table, text[first + t], block, layout, [&](uint32_t w) { return memory.words[t + w]; });
         const uint32_t guess = uint32_t(key[k] << layout.block_bits >> (64 - kGuessBits));
         const uint32_t smaller = ranges == 1 ? 0 : count_smaller(memory.splitters, memory.guesses[guess],
                                                                  memory.guesses[guess + 1], key[k]);
         const uint32_t bucket = 2 * smaller + (smaller + 1 < ranges && memory.splitters[smaller] == key[k]);
         at[k] = bucket << 16 | atomicAdd(&memory.places[bucket], 1u);
-    }
+    });
     __syncthreads();
     const uint32_t some = memory.places[2 * range], frequent = memory.places[2 * range + 1];
     const uint32_t before = scan_before(memory.scan, some + frequent, Sum{}).before;
     memory.places[2 * range] = before;
     memory.places[2 * range + 1] = before + some;
     __syncthreads();
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        if (k * kCta + threadIdx.x >= count) continue;
+    for_places<kCta>(count, [&](uint32_t k, uint32_t) {
         const uint32_t bucket = at[k] >> 16;
         at[k] = memory.places[bucket] + (at[k] & 0xffff);
         memory.keys[at[k]] = key[k];
         memory.bucket[at[k]] = uint16_t(bucket);
-    }
+    });
     __syncthreads();
     uint32_t *const counts = s.counts + block * s.pitch;
     if (some) memory.places[2 * range] = range * kRangeRoom + atomicAdd(&counts[2 * range], some) - before;
@@ -147,10 +142,7 @@ distribute_kernel(Batch batch, const uint32_t *__restrict__ table, KeyLayout lay
     // From here on item k is the one at place k * kCta + threadIdx.x of the piece.
     uint32_t to[kItems];
     const uint32_t room = 2 * base;
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        const uint32_t place = k * kCta + threadIdx.x;
-        if (place >= count) continue;
+    for_places<kCta>(count, [&](uint32_t k, uint32_t place) {
         const uint32_t bucket = memory.bucket[place];
         to[k] = memory.places[bucket] + place;
         if (bucket & 1) {
@@ -158,7 +150,7 @@ distribute_kernel(Batch batch, const uint32_t *__restrict__ table, KeyLayout lay
         } else if (to[k] < (bucket / 2 + 1) * kRangeRoom) {
             s.room_keys[room + to[k]] = memory.keys[place];
         }
-    }
+    });
     __syncthreads();
 #pragma unroll
     for (uint32_t k = 0; k < kItems; k++) {
@@ -167,14 +159,11 @@ distribute_kernel(Batch batch, const uint32_t *__restrict__ table, KeyLayout lay
         memory.values[at[k]] = i | uint32_t(text[i == 0 ? n - 1 : i - 1]) << kIndexBits;
     }
     __syncthreads();
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        const uint32_t place = k * kCta + threadIdx.x;
-        if (place >= count) continue;
+    for_places<kCta>(count, [&](uint32_t k, uint32_t place) {
         const uint32_t bucket = memory.bucket[place];
         if (bucket & 1) s.frequent.value[to[k]] = memory.values[place];
         else if (to[k] < (bucket / 2 + 1) * kRangeRoom) s.room_values[room + to[k]] = memory.values[place];
-    }
+    });
 }
 
 __global__ void __launch_bounds__(2 * kMaxRanges)

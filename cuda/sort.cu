@@ -17,16 +17,18 @@ template <class Key> struct RunHead {
     __device__ uint32_t operator()(uint32_t j) const { return j > 0 && keys[j] != keys[j - 1] ? j : 0; }
 };
 
+} // namespace
+
 template <class Key>
-cudaError_t scan(void *temporary, size_t &bytes, const Key *keys, uint32_t *starts, uint32_t count,
-                 cudaStream_t stream) {
+cudaError_t run_starts(void *temporary, size_t &bytes, const Key *keys, uint32_t *starts, uint32_t count,
+                       cudaStream_t stream) {
     const auto heads = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), RunHead<Key>{keys});
     return cub::DeviceScan::InclusiveScan(temporary, bytes, heads, starts, Larger{}, int(count), stream);
 }
 
 template <class Key>
-cudaError_t sort(void *temporary, size_t &bytes, SortBuffers &buffers, uint32_t count, int begin_bit, int end_bit,
-                 cudaStream_t stream) {
+cudaError_t sort_pairs(void *temporary, size_t &bytes, SortBuffers &buffers, uint32_t count, int begin_bit,
+                       int end_bit, cudaStream_t stream) {
     const int from = buffers.current;
     const auto keys_in = [&](int which) { return reinterpret_cast<Key *>(buffers.keys[which]); };
     cub::DoubleBuffer<Key> keys(keys_in(from), keys_in(1 - from));
@@ -38,16 +40,14 @@ cudaError_t sort(void *temporary, size_t &bytes, SortBuffers &buffers, uint32_t 
 }
 
 // Raises `bytes` to what both steps need for keys of one size.
-template <class Key> cudaError_t add_temporary(uint32_t max_count, size_t *bytes) {
+template <class Key> static cudaError_t add_temporary(uint32_t max_count, size_t *bytes) {
     size_t for_sort = 0, for_scan = 0;
     SortBuffers none{};
-    cudaError_t error = sort<Key>(nullptr, for_sort, none, max_count, 0, 8 * sizeof(Key), 0);
-    if (error == cudaSuccess) error = scan<Key>(nullptr, for_scan, nullptr, nullptr, max_count, 0);
+    cudaError_t error = sort_pairs<Key>(nullptr, for_sort, none, max_count, 0, 8 * sizeof(Key), 0);
+    if (error == cudaSuccess) error = run_starts<Key>(nullptr, for_scan, nullptr, nullptr, max_count, 0);
     *bytes = std::max(*bytes, std::max(for_sort, for_scan));
     return error;
 }
-
-} // namespace
 
 // (A sort of samples needs less than one of as many pairs.)
 cudaError_t sort_temporary(uint32_t max_count, size_t *bytes) {
@@ -64,21 +64,9 @@ cudaError_t sort_samples(void *temporary, size_t bytes, SampleSort &samples, uin
     return error;
 }
 
-template <class Key>
-cudaError_t sort_pairs(void *temporary, size_t bytes, SortBuffers &buffers, uint32_t count, int begin_bit, int end_bit,
-                       cudaStream_t stream) {
-    return sort<Key>(temporary, bytes, buffers, count, begin_bit, end_bit, stream);
-}
-
-template <class Key>
-cudaError_t run_starts(void *temporary, size_t bytes, const Key *keys, uint32_t *starts, uint32_t count,
-                       cudaStream_t stream) {
-    return scan(temporary, bytes, keys, starts, count, stream);
-}
-
 #define HYBZ_KEYS(Key)                                                                                                 \
-    template cudaError_t sort_pairs<Key>(void *, size_t, SortBuffers &, uint32_t, int, int, cudaStream_t);             \
-    template cudaError_t run_starts<Key>(void *, size_t, const Key *, uint32_t *, uint32_t, cudaStream_t);
+    template cudaError_t sort_pairs<Key>(void *, size_t &, SortBuffers &, uint32_t, int, int, cudaStream_t);           \
+    template cudaError_t run_starts<Key>(void *, size_t &, const Key *, uint32_t *, uint32_t, cudaStream_t);
 HYBZ_KEYS(uint64_t)
 HYBZ_KEYS(uint32_t)
 

@@ -40,7 +40,7 @@ int find_all(hybz_lane *lane, LineBatch &batch, Clock::time_point deadline) {
     const uint32_t tiles = blocks_for(batch.bytes, kLineTile);
     HYBZ_TRY(count_lines(s, batch, lane->stream));
     HYBZ_TRY(sum_up(s, s.tiles, tiles, lane->stream));
-    HYBZ_TRY(cudaMemcpyAsync(&staging.lines, s.tiles + tiles - 1, 4, cudaMemcpyDeviceToHost, lane->stream));
+    HYBZ_TRY(lane->fetch(&staging.lines, s.tiles + tiles - 1, 4));
     HYBZ_TRY(lane->wait(deadline));
     if (staging.lines < 1 || staging.lines > HYBZ_MAX_LINES(uint64_t(lane->max_bytes))) return HYBZ_ARGUMENT;
     batch.lines = staging.lines;
@@ -65,8 +65,8 @@ int sort_ties(hybz_lane *lane, const LineBatch &batch, Clock::time_point deadlin
     for (uint32_t number = 0;; number++) {
         HYBZ_TRY(settle_lines(s, round, stream));
         if (round.first) lane->record();
-        HYBZ_TRY(cudaMemcpyAsync(&staging.places, s.places + round.count - 1, 8, cudaMemcpyDeviceToHost, stream));
-        HYBZ_TRY(cudaMemcpyAsync(staging.flags, s.flags, kLineFlags * 4, cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(lane->fetch(&staging.places, s.places + round.count - 1, 8));
+        HYBZ_TRY(lane->fetch(staging.flags, s.flags, kLineFlags * 4));
         HYBZ_TRY(lane->wait(deadline));
         if (staging.flags[kBadRange]) return HYBZ_ARGUMENT;
         const uint32_t count = uint32_t(staging.places), groups = uint32_t(staging.places >> 32);
@@ -104,7 +104,7 @@ int return_text(hybz_lane *lane, const LineBatch &batch, const Place &place, uin
     lane->record();
     HYBZ_TRY(copy_lines(s, batch, stream));
     lane->record();
-    HYBZ_TRY(cudaMemcpyAsync(staging.range_end, s.range_end, batch.ranges * 4, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(lane->fetch(staging.range_end, s.range_end, batch.ranges * 4));
     HYBZ_TRY(lane->wait(deadline));
     uint32_t total = 0;
     for (uint32_t r = 0; r < batch.ranges; r++) {
@@ -146,7 +146,7 @@ int bring_text(hybz_lane *lane, const LineBatch &batch, const Place &place) {
     uint8_t *to = s.text;
     for (uint32_t r = 0; r < batch.ranges; r++) {
         const uint32_t host_length = place.host_lengths[r];
-        if (host_length) HYBZ_TRY(cudaMemcpyAsync(to, text, host_length, cudaMemcpyHostToDevice, lane->stream));
+        if (host_length) HYBZ_TRY(lane->send(to, text, host_length));
         text += host_length;
         to += host_length;
         for (uint32_t i = 0; i < place.counts[r]; i++, slice++) {
@@ -175,13 +175,11 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     if (place.slices && !parts_fit(batch, lengths, place)) return HYBZ_ARGUMENT;
     staging.range_begin[batch.ranges] = batch.bytes = uint32_t(total);
 
-    HYBZ_TRY(cudaSetDevice(lane->device));
-    lane->used_events = 0;
+    HYBZ_TRY(lane->begin());
     lane->record(); // an event between each two steps, in the order of the report's times
     HYBZ_TRY(bring_text(lane, batch, place));
     HYBZ_TRY(cudaMemsetAsync(s.flags, 0, kLineFlags * 4, stream));
-    HYBZ_TRY(cudaMemcpyAsync(s.range_begin, staging.range_begin, (batch.ranges + 1) * 4, cudaMemcpyHostToDevice,
-                             stream));
+    HYBZ_TRY(lane->send(s.range_begin, staging.range_begin, (batch.ranges + 1) * 4));
     lane->record();
     HYBZ_TRY(line_table(s, batch, stream));
     HYBZ_TRY(find_all(lane, batch, deadline));
@@ -192,7 +190,7 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     HYBZ_TRY(first_keys(s, batch, layout, stream));
     int from_bit = layout.unused;
     if (batch.lines >= kManyLines) {
-        HYBZ_TRY(cudaMemcpyAsync(staging.flags, s.flags, kLineFlags * 4, cudaMemcpyDeviceToHost, stream));
+        HYBZ_TRY(lane->fetch(staging.flags, s.flags, kLineFlags * 4));
         HYBZ_TRY(lane->wait(deadline));
         from_bit = std::max(from_bit, std::min(63, 64 - int(staging.flags[kUsedBits])));
     }
@@ -202,7 +200,6 @@ int sort_lines(hybz_lane *lane, LineBatch batch, const uint32_t *lengths, const 
     HYBZ_TRY(sort_ties(lane, batch, deadline, report));
     lane->record();
     HYBZ_TRY(return_text(lane, batch, place, sorted_lengths, deadline));
-    HYBZ_TRY(lane->event_error);
     if (report) {
         const auto ms = [&](uint32_t event) { return lane->elapsed(event, event + 1); };
         *report = {total, report->sorted_again, batch.lines, report->tied, report->rounds, ms(0), ms(1), ms(2), ms(3),
@@ -260,10 +257,6 @@ int lay_out_lines(hybz_lane *lane, Needs *needs) {
     return 0;
 }
 
-} // namespace hybz
-
-using namespace hybz;
-
 extern "C" int hybz_lane_lines(hybz_lane *lane, uint32_t ranges, const uint32_t *lengths, const uint8_t *text,
                                uint32_t end, uint32_t flags, uint8_t *sorted, uint32_t *sorted_lengths,
                                uint32_t timeout_ms, hybz_lines_report *report) {
@@ -294,3 +287,5 @@ extern "C" int hybz_lane_lines_gather(hybz_lane *lane, uint32_t ranges, const ui
                       {text, sorted, false, false, host_lengths, counts, slices}, sorted_lengths,
                       deadline_of(timeout_ms), report);
 }
+
+} // namespace hybz

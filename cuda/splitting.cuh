@@ -101,40 +101,32 @@ __device__ __forceinline__ bool split_groups(GroupTile<kCta> &tile, const Rule &
     if (count == 0) return false;
     Member member[kItems];
     uint32_t value[kItems];
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        if (place_of<kCta>(k) >= count) continue;
-        const uint32_t t = tile.places[place_of<kCta>(k)], start = tile.start_of(t);
+    for_places<kCta>(count, [&](uint32_t k, uint32_t place) {
+        const uint32_t t = tile.places[place], start = tile.start_of(t);
         member[k].bits = start | (t - start) << 12 | (tile.end_of(t) - start) << 20;
         value[k] = tile.value[t];
         keys[t] = rule.key(t, start, value[k]) << kSmallBits | (t - start);
-    }
+    });
     __syncthreads();
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        if (place_of<kCta>(k) >= count) continue;
+    for_places<kCta>(count, [&](uint32_t k, uint32_t) {
         const uint32_t to = member[k].start() + count_smaller(tile, member[k]);
         tile.value[to] = value[k];
         tile.places[to] = uint16_t(member[k].place());
-    }
+    });
     __syncthreads();
     uint32_t depth[kItems];
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        if (place_of<kCta>(k) >= count) continue;
+    for_places<kCta>(count, [&](uint32_t k, uint32_t) {
         const uint32_t t = member[k].place();
         depth[k] = rule.depth(member[k].start());
-        if (t == member[k].start()) continue;
+        if (t == member[k].start()) return;
         const uint64_t differ = keys[tile.places[t]] ^ keys[tile.places[t - 1]];
         if (differ >> kSmallBits) atomicOr(&tile.heads[t / 32], 1u << (t & 31));
-    }
+    });
     __syncthreads();
-#pragma unroll
-    for (uint32_t k = 0; k < kItems; k++) {
-        if (place_of<kCta>(k) >= count) continue;
+    for_places<kCta>(count, [&](uint32_t k, uint32_t) {
         const uint32_t t = member[k].place();
         if (tile.is_head(t) && !tile.is_head(t + 1)) rule.deepen(t, depth[k], keys[tile.places[t]] >> kSmallBits);
-    }
+    });
     return true;
 }
 

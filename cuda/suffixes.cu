@@ -26,16 +26,9 @@ entry_rows_kernel(Batch batch, int entry_log, uint32_t each, uint32_t *__restric
 
 } // namespace
 
-cudaError_t entry_rows(const Batch &batch, int entry_log, uint32_t each, uint32_t *entries, cudaStream_t stream) {
-    const dim3 grid(blocks_for(each, kThreads), batch.blocks);
-    entry_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, entry_log, each, entries);
-    return cudaGetLastError();
-}
-
 int sort_large(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text, uint32_t entry_log,
                Clock::time_point deadline, Events &events, hybz_report *report, uint32_t *each) {
     if (blocks < 1 || blocks > lane->max_blocks || entry_log < 1 || entry_log > 30) return HYBZ_ARGUMENT;
-    Arena &arena = lane->arena;
     Staging &staging = lane->staged<Staging>();
     uint32_t total = 0, max_length = 0;
     for (uint32_t b = 0; b <= HYBZ_MAX_BLOCKS; b++) {
@@ -48,15 +41,13 @@ int sort_large(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const 
     }
     *each = ((max_length - 1) >> entry_log) + 1;
     HYBZ_TRY(upload(lane, kSuffixTable, text, total, events, report));
-    const Batch batch{blocks,       total + blocks, lane->pitch_bits, arena.base, arena.text,
-                      arena.column, nullptr,        arena.origin,     arena.rank, arena.depth, true};
+    const Batch batch = batch_of(*lane, blocks, total + blocks, true);
     HYBZ_TRY(sort_suffixes(lane, batch, false, max_length, deadline, events, report));
-    return int(entry_rows(batch, int(entry_log), *each, arena.starts, lane->stream));
+    const cudaStream_t stream = lane->stream;
+    const dim3 grid(blocks_for(*each, kThreads), blocks);
+    entry_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, int(entry_log), *each, lane->arena.starts);
+    return cudaGetLastError();
 }
-
-} // namespace hybz
-
-using namespace hybz;
 
 extern "C" int hybz_lane_suffixes(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
                                   uint32_t entry_log, uint8_t *column, uint32_t *origins, uint32_t *entries,
@@ -67,10 +58,10 @@ extern "C" int hybz_lane_suffixes(hybz_lane *lane, uint32_t blocks, const uint32
     uint32_t each = 0;
     HYBZ_TRY(sort_large(lane, blocks, lengths, text, entry_log, deadline, events, report, &each));
     const Arena &arena = lane->arena;
-    const cudaStream_t stream = lane->stream;
-    const uint64_t rows = lane->staged<Staging>().base[blocks];
     events.download = lane->record();
-    HYBZ_TRY(cudaMemcpyAsync(column, arena.column, rows, cudaMemcpyDeviceToHost, stream));
-    HYBZ_TRY(cudaMemcpyAsync(entries, arena.starts, uint64_t(blocks) * each * 4, cudaMemcpyDeviceToHost, stream));
+    HYBZ_TRY(lane->fetch(column, arena.column, lane->staged<Staging>().base[blocks]));
+    HYBZ_TRY(lane->fetch(entries, arena.starts, uint64_t(blocks) * each * 4));
     return finish(lane, blocks, origins, deadline, events, report);
 }
+
+} // namespace hybz

@@ -71,6 +71,7 @@ __device__ void write_bit(const Thirds &thirds, uint32_t block, uint32_t m, uint
     if ((row & 31) == 0 && row <= m) thirds.bits[thirds.bit_base[block] + order * words + row / 32] = word;
 }
 
+// Writes the sample's rows; and, as (block << kByteBits | byte, position), the rows before them.
 __global__ void __launch_bounds__(kThreads)
 sample_rows_kernel(Batch batch, Thirds thirds, uint32_t *__restrict__ keys, uint32_t *__restrict__ values) {
     const uint32_t block = blockIdx.y, row = blockIdx.x * kThreads + threadIdx.x;
@@ -84,6 +85,8 @@ sample_rows_kernel(Batch batch, Thirds thirds, uint32_t *__restrict__ keys, uint
     if (position < own.n) write_entry(thirds, block, position, row);
 }
 
+// From `positions`, the order of the rows at 0 and 1 modulo 3: writes its bits, the other third's rows, and, as
+// sample_rows_kernel does, the rows before those of this order, one more for each block.
 __global__ void __launch_bounds__(kThreads)
 other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ others,
                   const uint32_t *__restrict__ positions, uint32_t *__restrict__ keys, uint32_t *__restrict__ values) {
@@ -107,43 +110,13 @@ other_rows_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ other
     write_entry(thirds, block, position, place);
 }
 
+// Writes the bits of the order of the rows at 0 and 2 modulo 3.
 __global__ void __launch_bounds__(kThreads)
 second_bits_kernel(Batch batch, Thirds thirds, const uint32_t *__restrict__ positions) {
     const uint32_t block = blockIdx.y, row = blockIdx.x * kThreads + threadIdx.x;
     const ThirdBlock own(batch, thirds, block);
     write_bit(thirds, block, own.m, 1, row, row <= own.m && positions[own.base + block + row] % 3 == 0);
 }
-
-} // namespace
-
-cudaError_t sample_rows(const Batch &batch, const Thirds &thirds, uint32_t max_length, uint32_t *keys,
-                        uint32_t *values, cudaStream_t stream) {
-    const dim3 grid(blocks_for(sample_count(max_length), kThreads), batch.blocks);
-    sample_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, keys, values);
-    return cudaGetLastError();
-}
-
-cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *positions, uint32_t *others, uint32_t count,
-                       cudaStream_t stream) {
-    const auto is_other = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), IsOther{positions});
-    return cub::DeviceScan::InclusiveScan(temporary, *bytes, is_other, others, Sum{}, int(count), stream);
-}
-
-cudaError_t other_rows(const Batch &batch, const Thirds &thirds, const uint32_t *others, uint32_t max_length,
-                       const uint32_t *positions, uint32_t *keys, uint32_t *values, cudaStream_t stream) {
-    const dim3 grid(blocks_for(sample_count(max_length) + 1, kThreads), batch.blocks);
-    other_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, others, positions, keys, values);
-    return cudaGetLastError();
-}
-
-cudaError_t second_bits(const Batch &batch, const Thirds &thirds, uint32_t max_length, const uint32_t *positions,
-                        cudaStream_t stream) {
-    const dim3 grid(blocks_for(sample_count(max_length) + 1, kThreads), batch.blocks);
-    second_bits_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, positions);
-    return cudaGetLastError();
-}
-
-namespace {
 
 static_assert(kSortBits - ceil_log2(HYBZ_MAX_BLOCKS) >= 3 * kThirdCode, "three code words fit in every key");
 
@@ -174,25 +147,11 @@ bool stage_blocks(const hybz_lane &lane, uint32_t blocks, const uint32_t *length
     return true;
 }
 
-// Copies to the device what only this pipeline has: the starts in others and bits, and the first entry points.
-int upload_blocks(hybz_lane *lane) {
-    const Arena &arena = lane->arena;
-    const Staging &staging = lane->staged<Staging>();
-    const auto copy = [&](uint32_t *to, const uint32_t(&from)[HYBZ_MAX_BLOCKS + 1]) {
-        return cudaMemcpyAsync(to, from, sizeof from, cudaMemcpyHostToDevice, lane->stream);
-    };
-    HYBZ_TRY(copy(arena.third_base, staging.third_base));
-    HYBZ_TRY(copy(arena.bit_base, staging.bit_base));
-    return copy(arena.turn, staging.turn);
-}
-
-// Sorts rows, which are in the arena, by block and byte. Returns the order.
-int sort_by_byte(hybz_lane *lane, const Batch &batch, uint32_t count, const uint32_t **positions) {
-    Arena &arena = lane->arena;
+// Sorts rows, which are in the arena, by block and byte.
+cudaError_t sort_by_byte(hybz_lane *lane, const Batch &batch, uint32_t count) {
     const int bits = kByteBits + ceil_log2(int(batch.blocks));
-    HYBZ_TRY(sort_pairs<uint32_t>(arena.temporary, lane->temporary_bytes, arena.sort, count, 0, bits, lane->stream));
-    *positions = arena.sort.values[arena.sort.current];
-    return 0;
+    Arena &arena = lane->arena;
+    return sort_pairs<uint32_t>(arena.temporary, lane->temporary_bytes, arena.sort, count, 0, bits, lane->stream);
 }
 
 // Goes from the sorted sample to all rows, in the arena.
@@ -200,24 +159,29 @@ int sort_others(hybz_lane *lane, const Batch &batch, const Thirds &thirds, const
     Arena &arena = lane->arena;
     const cudaStream_t stream = lane->stream;
     const auto keys = [&](int which) { return reinterpret_cast<uint32_t *>(arena.sort.keys[which]); };
-    const uint32_t *positions = nullptr;
     arena.sort.current = 0;
-    HYBZ_TRY(sample_rows(batch, thirds, totals.max_length, keys(0), arena.sort.values[0], stream));
-    HYBZ_TRY(sort_by_byte(lane, batch, totals.sample, &positions));
-    size_t temporary = lane->temporary_bytes;
-    HYBZ_TRY(third_scan(arena.temporary, &temporary, positions, arena.starts, totals.sample, stream));
+    const dim3 grid(blocks_for(sample_count(totals.max_length) + 1, kThreads), batch.blocks);
+    sample_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, keys(0), arena.sort.values[0]);
+    HYBZ_TRY(cudaGetLastError());
+    HYBZ_TRY(sort_by_byte(lane, batch, totals.sample));
+    const uint32_t *const positions = arena.sort.values[arena.sort.current];
+    HYBZ_TRY(third_scan(arena.temporary, &lane->temporary_bytes, positions, arena.starts, totals.sample, stream));
     const int next = arena.sort.current = 1 - arena.sort.current;
-    HYBZ_TRY(other_rows(batch, thirds, arena.starts, totals.max_length, positions, keys(next), arena.sort.values[next],
-                        stream));
-    HYBZ_TRY(sort_by_byte(lane, batch, totals.sample + batch.blocks, &positions));
-    return second_bits(batch, thirds, totals.max_length, positions, stream);
+    other_rows_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, arena.starts, positions, keys(next),
+                                                     arena.sort.values[next]);
+    HYBZ_TRY(cudaGetLastError());
+    HYBZ_TRY(sort_by_byte(lane, batch, totals.sample + batch.blocks));
+    second_bits_kernel<<<grid, kThreads, 0, stream>>>(batch, thirds, arena.sort.values[arena.sort.current]);
+    return cudaGetLastError();
 }
 
 } // namespace
 
-} // namespace hybz
-
-using namespace hybz;
+cudaError_t third_scan(void *temporary, size_t *bytes, const uint32_t *positions, uint32_t *others, uint32_t count,
+                       cudaStream_t stream) {
+    const auto is_other = thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), IsOther{positions});
+    return cub::DeviceScan::InclusiveScan(temporary, *bytes, is_other, others, Sum{}, int(count), stream);
+}
 
 extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint32_t *turns,
                                 const uint8_t *text, uint32_t entry_log, uint32_t *bits, uint8_t *bytes,
@@ -230,10 +194,11 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
     Arena &arena = lane->arena;
     Events events;
     HYBZ_TRY(upload(lane, kSampleTable, text, totals.text, events, report));
-    HYBZ_TRY(upload_blocks(lane));
-    const Batch batch{blocks,       totals.sample, lane->pitch_bits, arena.base, arena.text,
-                      arena.column, arena.order,   arena.origin,     arena.rank, arena.depth,
-                      lane->max_length > HYBZ_MAX_LENGTH};
+    const Staging &staging = lane->staged<Staging>();
+    HYBZ_TRY(lane->send(arena.third_base, staging.third_base, sizeof staging.third_base));
+    HYBZ_TRY(lane->send(arena.bit_base, staging.bit_base, sizeof staging.bit_base));
+    HYBZ_TRY(lane->send(arena.turn, staging.turn, sizeof staging.turn));
+    const Batch batch = batch_of(*lane, blocks, totals.sample, lane->max_length > HYBZ_MAX_LENGTH, arena.order);
     const uint32_t each = ((totals.max_length - 1) >> entry_log) + 1;
     // The lists are free after the sort.
     const Thirds thirds{arena.text_base, arena.third_base, arena.turn,   arena.bit_base,      int(entry_log),
@@ -243,13 +208,12 @@ extern "C" int hybz_lane_thirds(hybz_lane *lane, uint32_t blocks, const uint32_t
     const uint32_t sampled = lane->record();
     HYBZ_TRY(sort_others(lane, batch, thirds, totals));
     events.download = lane->record();
-    const auto copy = [&](void *to, const void *from, uint64_t count) {
-        return cudaMemcpyAsync(to, from, count, cudaMemcpyDeviceToHost, lane->stream);
-    };
-    HYBZ_TRY(copy(bits, thirds.bits, totals.words * uint64_t(4)));
-    HYBZ_TRY(copy(bytes, thirds.bytes, totals.sample + totals.others));
-    HYBZ_TRY(copy(entries, thirds.entries, uint64_t(blocks) * each * 4));
+    HYBZ_TRY(lane->fetch(bits, thirds.bits, totals.words * uint64_t(4)));
+    HYBZ_TRY(lane->fetch(bytes, thirds.bytes, totals.sample + totals.others));
+    HYBZ_TRY(lane->fetch(entries, thirds.entries, uint64_t(blocks) * each * 4));
     HYBZ_TRY(finish(lane, 0, lane->staged<Staging>().origin, deadline, events, report));
     if (report) report->ms[HYBZ_STEP_THIRDS] = lane->elapsed(sampled, events.download);
     return 0;
 }
+
+} // namespace hybz

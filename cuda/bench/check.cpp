@@ -32,14 +32,15 @@ struct Tally {
     }
 };
 
-// Calls `check`, which returns the number of its shapes, with each of these lengths up to the max one, and a tally.
-// Returns the exit status.
-template <class Check> int each_length(std::initializer_list<uint32_t> lengths, uint32_t max_length, Check check) {
+// Calls `check` with each of these lengths up to the max one, its shapes, and a tally. Returns the exit status.
+template <class Check>
+int each_length(std::initializer_list<uint32_t> lengths, uint32_t max_length, decltype(shapes) shapes_of, Check check) {
     Tally tally;
     for (const uint32_t n : lengths) {
         if (n > max_length) break;
-        const size_t shapes = check(n, tally);
-        printf("n %u: %zu shapes, %d blocks so far, %d wrong\n", n, shapes, tally.done, tally.wrong);
+        const std::vector<Shape> all = shapes_of(n);
+        check(n, all, tally);
+        printf("n %u: %zu shapes, %d blocks so far, %d wrong\n", n, all.size(), tally.done, tally.wrong);
         fflush(stdout);
     }
     return tally.wrong != 0;
@@ -67,40 +68,6 @@ bool counts_agree(const std::vector<Shape> &all, const Batch &batch, const uint8
                (unsigned long long)counts.tied_small, (unsigned long long)counts.tied_large);
     return same;
 }
-
-// Describes the first wrong byte of a column; null if column and origin are right.
-const char *column_error(const Column &expected, const uint8_t *column, uint32_t origin) {
-    static char text[80];
-    const size_t first =
-        size_t(std::mismatch(expected.bytes.begin(), expected.bytes.end(), column).first - expected.bytes.begin());
-    if (first == expected.bytes.size() && origin == expected.origin) return nullptr;
-    snprintf(text, sizeof text, "byte %zu, origin %u for %u", first, origin, expected.origin);
-    return text;
-}
-
-} // namespace
-
-int check_bwt(uint32_t max_length) {
-    return each_length({64u, 200u, 5000u, 70000u, 899981u}, max_length, [](uint32_t n, Tally &tally) {
-        const std::vector<Shape> all = primitive_shapes(n);
-        std::vector<Column> expected(all.size());
-        parallel(all.size(), [&](size_t i) { expected[i] = expected_column(all[i].text); });
-        BwtLane lane(uint32_t(2 * all.size()), longest(all));
-        for (const Batch &batch : batches(all.size())) {
-            lane.run(fill(lane.text.memory, all, batch));
-            const uint8_t *column = lane.column.memory;
-            for (size_t b = 0; b < batch.size(); b++) {
-                const Column &want = expected[batch[b]];
-                tally.add(all[batch[b]], batch, column_error(want, column, lane.origins[b]));
-                column += want.bytes.size();
-            }
-            if (n < 100000) tally.wrong += !counts_agree(all, batch, lane.text.memory, lane.report);
-        }
-        return all.size();
-    });
-}
-
-namespace {
 
 // What hybz_lane_thirds returns for a block.
 struct ThirdRows {
@@ -138,11 +105,30 @@ ThirdRows expected_thirds(const Text &text, uint32_t turn, uint32_t entry_log) {
 
 } // namespace
 
+int check_bwt(uint32_t max_length) {
+    return each_length({64u, 200u, 5000u, 70000u, 899981u}, max_length, primitive_shapes,
+                       [](uint32_t n, const std::vector<Shape> &all, Tally &tally) {
+        std::vector<Column> expected(all.size());
+        parallel(all.size(), [&](size_t i) { expected[i] = expected_column(all[i].text); });
+        BwtLane lane(uint32_t(2 * all.size()), longest(all));
+        for (const Batch &batch : batches(all.size())) {
+            lane.run(fill(lane.text.memory, all, batch));
+            const uint8_t *column = lane.column.memory;
+            for (size_t b = 0; b < batch.size(); b++) {
+                const Column &want = expected[batch[b]];
+                tally.add(all[batch[b]], batch, column_error(want, column, lane.origins[b]));
+                column += want.bytes.size();
+            }
+            if (n < 100000) tally.wrong += !counts_agree(all, batch, lane.text.memory, lane.report);
+        }
+    });
+}
+
 int check_thirds(uint32_t max_length) {
-    return each_length({64u, 200u, 5000u, 5001u, 70000u, 899981u, 1500000u}, max_length, [](uint32_t n, Tally &tally) {
+    return each_length({64u, 200u, 5000u, 5001u, 70000u, 899981u, 1500000u}, max_length, shapes,
+                       [](uint32_t n, const std::vector<Shape> &all, Tally &tally) {
         // Suffixes are sorted, whether or not the block was rotated to its least rotation.
         const uint32_t entry_log = n < 5000 ? 3 : 12;
-        const std::vector<Shape> all = shapes(n);
         const auto turn_of = [&](size_t i) { return i % 2 ? uint32_t(i * 97) % size_of(all[i]) : 0; };
         std::vector<ThirdRows> expected(all.size());
         parallel(all.size(), [&](size_t i) { expected[i] = expected_thirds(all[i].text, turn_of(i), entry_log); });
@@ -167,13 +153,12 @@ int check_thirds(uint32_t max_length) {
                 entries += each;
             }
         }
-        return all.size();
     });
 }
 
 int check_coding(uint32_t max_length) {
-    return each_length({64u, 200u, 2050u, 5000u, 70000u, 899981u}, max_length, [](uint32_t n, Tally &tally) {
-        const std::vector<Shape> all = primitive_shapes(n);
+    return each_length({64u, 200u, 2050u, 5000u, 70000u, 899981u}, max_length, primitive_shapes,
+                       [](uint32_t n, const std::vector<Shape> &all, Tally &tally) {
         std::vector<Coded> expected(all.size());
         parallel(all.size(), [&](size_t i) { expected[i] = expected_coding(all[i].text); });
         // A lane of short blocks has no memory for proofs.
@@ -185,27 +170,29 @@ int check_coding(uint32_t max_length) {
             for (size_t b = 0; b < batch.size(); b++) {
                 const Coded &want = expected[batch[b]];
                 const hybz_coded &coded = lane.coded[b];
-                const char *what = difference(want.coding, coded, lane.bytes.memory);
-                if (coded.origin != want.origin) what = "origin";
+                const char *what = coding_error(want, coded, lane.bytes.memory);
                 const bool proven = coded.proof == expected_proof(all[batch[b]].text, coded, lane.bytes.memory);
                 if (proves ? !proven : coded.proof != 0) what = "proof";
                 tally.add(all[batch[b]], batch, what);
             }
         }
-        return all.size();
     });
 }
 
 int check_suffixes(uint32_t max_length) {
-    return each_length({64u, 1000u, 70000u, 1500000u}, max_length, [](uint32_t n, Tally &tally) {
+    return each_length({64u, 1000u, 70000u, 1500000u}, max_length, shapes,
+                       [](uint32_t n, const std::vector<Shape> &all, Tally &tally) {
         const uint32_t entry_log = n < 5000 ? 3 : 12;
-        const std::vector<Shape> all = shapes(n);
         std::vector<Column> expected(all.size());
         std::vector<std::vector<uint32_t>> ranks(all.size());
         parallel(all.size(), [&](size_t i) {
-            expected[i].bytes.resize(all[i].text.size() + 1);
-            reference_suffixes(all[i].text.data(), size_of(all[i]), expected[i].bytes.data(), &expected[i].origin,
-                               ranks[i]);
+            const Text &text = all[i].text;
+            ranks[i].resize(text.size() + 1);
+            for (const uint32_t suffix : suffix_order(text)) {
+                ranks[i][suffix] = uint32_t(expected[i].bytes.size());
+                expected[i].bytes.push_back(suffix ? text[suffix - 1] : 0);
+            }
+            expected[i].origin = ranks[i][0];
         });
         SuffixLane lane(uint32_t(2 * all.size()), longest(all), entry_log);
         for (const Batch &batch : batches(all.size())) {
@@ -221,7 +208,6 @@ int check_suffixes(uint32_t max_length) {
                 column += expected[batch[b]].bytes.size();
             }
         }
-        return all.size();
     });
 }
 

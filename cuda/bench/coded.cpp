@@ -114,20 +114,15 @@ template <class Kind> struct Job {
     }
 };
 
-std::vector<Case> read_cases(const char *path) {
-    std::vector<Case> cases;
-    for (Cases file(path); file.any_left();) {
-        Case one{file.read<Numbers>(1)[0], {}, {}};
-        one.codes = file.read<uint8_t>(one.numbers.coded);
-        one.text = file.read<uint8_t>(one.numbers.present);
-        cases.push_back(std::move(one));
-    }
-    if (cases.empty()) printf("no cases in %s\n", path), exit(1);
-    return cases;
+Case read_case(Cases &file) {
+    Case one{file.read<Numbers>(1)[0], {}, {}};
+    one.codes = file.read<uint8_t>(one.numbers.coded);
+    one.text = file.read<uint8_t>(one.numbers.present);
+    return one;
 }
 
 template <class Kind> int check(const char *name, const char *path, bool rows) {
-    const std::vector<Case> cases = read_cases(path);
+    const std::vector<Case> cases = read_cases(path, read_case);
     Job<Kind> together, few;
     for (size_t number = 0; number < cases.size(); number++)
         for (Job<Kind> *job : {&together, &few}) {

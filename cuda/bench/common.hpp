@@ -64,6 +64,14 @@ struct Cases {
     }
 };
 
+// All cases of a file.
+template <class Case> std::vector<Case> read_cases(const char *path, Case read(Cases &)) {
+    std::vector<Case> cases;
+    for (Cases file(path); file.any_left();) cases.push_back(read(file));
+    if (cases.empty()) printf("no cases in %s\n", path), exit(1);
+    return cases;
+}
+
 // Pinned memory.
 template <class T> struct Pinned {
     T *memory = nullptr;
@@ -210,6 +218,20 @@ struct Coded {
 inline Coded expected_coding(const Text &block) {
     const Column column = expected_column(block);
     return {column.origin, reference_coding(column.bytes)};
+}
+
+// Describes the first wrong byte of a column; null if column and origin are right.
+inline const char *column_error(const Column &expected, const uint8_t *column, uint32_t origin) {
+    static char text[80];
+    const size_t first =
+        size_t(std::mismatch(expected.bytes.begin(), expected.bytes.end(), column).first - expected.bytes.begin());
+    if (first == expected.bytes.size() && origin == expected.origin) return nullptr;
+    snprintf(text, sizeof text, "byte %zu, origin %u for %u", first, origin, expected.origin);
+    return text;
+}
+
+inline const char *coding_error(const Coded &expected, const hybz_coded &coded, const uint8_t *bytes) {
+    return coded.origin == expected.origin ? difference(expected.coding, coded, bytes) : "origin";
 }
 
 inline uint32_t size_of(const Shape &shape) { return uint32_t(shape.text.size()); }

@@ -9,14 +9,8 @@ using Factors = std::vector<hybz_factor>;
 
 uint32_t common(const Text &text, uint32_t before, size_t at, size_t end) {
     if (before == ~0u) return 0;
-    size_t a = before, b = at;
-    for (uint64_t x, y; b + 8 <= end; a += 8, b += 8) {
-        memcpy(&x, text.data() + a, 8);
-        memcpy(&y, text.data() + b, 8);
-        if (x != y) return uint32_t(b - at + size_t(__builtin_ctzll(x ^ y)) / 8);
-    }
-    while (b < end && text[a] == text[b]) a++, b++;
-    return uint32_t(b - at);
+    const auto from = text.begin() + long(at), to = text.begin() + long(end);
+    return uint32_t(std::mismatch(from, to, text.begin() + long(before)).first - from);
 }
 
 // The factors, cut at the ends of equal divisions.

@@ -59,13 +59,6 @@ int main(int argc, char **argv) {
     if (what == "lzw" && argc > 2) return check_lzw(argv[2]);
     if (what == "time" && argc > 2) return time_bwt(argv[2], number(3, 256));
     if (what == "resident" && argc > 2) return time_coding(argv[2], number(3, 256));
-    fprintf(stderr, "usage: bench check | thirds | code | suffixes | decode | lines | factor [LENGTH]\n"
-                    "       bench large | coding | lz4 | lzw CASES\n"
-                    "       bench time | resident FILE [BLOCKS]\n"
-                    "       bench lines FILE RANGES [FLAGS]\n"
-                    "       bench all CASES\n"
-                    "       bench all FILE STRIPS [FOLDER]\n"
-                    "       bench lzw FILE STRIPS BYTES\n"
-                    "       bench lzw FILE BYTES ROW FOLDER\n");
+    fprintf(stderr, "usage: see cuda/bench/main.cpp\n");
     return 2;
 }

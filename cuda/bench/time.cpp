@@ -14,38 +14,6 @@ constexpr const char *kStepNames[] = {"upload",  "keys",    "sort",   "group", "
                                       "symbols", "columns", "vector", "walk",  "expand",       "download"};
 static_assert(sizeof kStepNames / sizeof *kStepNames == HYBZ_STEPS);
 
-// Runs a lane five times. Prints the steps of the run with the least device time, in picoseconds a byte.
-template <class Kind, class Run> void time_steps(Kind &lane, const char *path, Run run) {
-    double least = 1e9, wall = 1e9;
-    hybz_report best{};
-    for (int repeat = 0; repeat < 5; repeat++) {
-        run();
-        wall = std::min(wall, lane.wall_ms);
-        const float *const ms = lane.report.ms;
-        const double all = std::accumulate(ms + HYBZ_STEP_KEYS, ms + HYBZ_STEP_DOWNLOAD, 0.0);
-        if (all >= least) continue;
-        least = all;
-        best = lane.report;
-    }
-    const double bytes = double(best.bytes), ps = 1e9 / bytes;
-    printf("%s, %.1f MB: device but transfers %.0f ps a byte = %.2f GB/s; all %.2f GB/s; code table on the host %.1f "
-           "ms; ps a byte:",
-           path, bytes / 1e6, least * ps, bytes / least / 1e6, bytes / wall / 1e6, best.table_ms);
-    print_steps(best, ps);
-    for (uint32_t r = 0; r < best.rounds; r++) {
-        const hybz_round &round = best.round[r];
-        printf("  round %2u: small %.4f large %.4f resolved %.4f | small %.1f large %.1f commit %.1f\n", r,
-               round.small / bytes, round.large / bytes, round.resolved / bytes, round.small_ms * ps,
-               round.large_ms * ps, round.commit_ms * ps);
-    }
-}
-
-// Prints and returns whether any block is wrong.
-int print_wrong(int wrong, const char *checked) {
-    printf(wrong ? "%d blocks WRONG\n" : "%d blocks wrong (%s)\n", wrong, checked);
-    return wrong != 0;
-}
-
 // The blocks of a file: bzip2's run-length coding and split at level 9, without the blocks that a lane does not accept.
 std::vector<Shape> blocks_of(const char *path) {
     const Text data = read_file<Text>(path, ~size_t(0));
@@ -67,11 +35,46 @@ std::vector<Shape> blocks_of(const char *path) {
     return usable;
 }
 
-// As many of the blocks, in turn.
-Batch batch_of(const std::vector<Shape> &blocks, uint32_t count) {
+// Runs a lane five times on as many of a file's blocks, in turn. Prints the steps of the run with the least device
+// time, in picoseconds a byte. Then check(lane, block, number, its bytes before) describes the error of a block, or
+// returns null. Returns the exit status.
+template <class Kind, class Check>
+int time_lane(const char *path, uint32_t count, const std::vector<Shape> &blocks, const char *checked, Check check) {
+    Kind lane(count, kLength);
     Batch batch;
     for (uint32_t b = 0; b < count; b++) batch.push_back(b % blocks.size());
-    return batch;
+    const std::vector<uint32_t> lengths = fill(lane.text.memory, blocks, batch);
+    double least = 1e9, wall = 1e9;
+    hybz_report best{};
+    for (int repeat = 0; repeat < 5; repeat++) {
+        lane.run(lengths);
+        wall = std::min(wall, lane.wall_ms);
+        const float *const ms = lane.report.ms;
+        const double all = std::accumulate(ms + HYBZ_STEP_KEYS, ms + HYBZ_STEP_DOWNLOAD, 0.0);
+        if (all >= least) continue;
+        least = all;
+        best = lane.report;
+    }
+    const double bytes = double(best.bytes), ps = 1e9 / bytes;
+    printf("%s, %.1f MB: device but transfers %.0f ps a byte = %.2f GB/s; all %.2f GB/s; code table on the host %.1f "
+           "ms; ps a byte:",
+           path, bytes / 1e6, least * ps, bytes / least / 1e6, bytes / wall / 1e6, best.table_ms);
+    print_steps(best, ps);
+    for (uint32_t r = 0; r < best.rounds; r++) {
+        const hybz_round &round = best.round[r];
+        printf("  round %2u: small %.4f large %.4f resolved %.4f | small %.1f large %.1f commit %.1f\n", r,
+               round.small / bytes, round.large / bytes, round.resolved / bytes, round.small_ms * ps,
+               round.large_ms * ps, round.commit_ms * ps);
+    }
+    int wrong = 0;
+    size_t before = 0;
+    for (uint32_t b = 0; b < count; b++) {
+        const char *const what = check(lane, batch[b], b, before);
+        if (what) printf("block %u WRONG: %s\n", b, what), wrong++;
+        before += lengths[b];
+    }
+    printf("%d blocks wrong (%s)\n", wrong, checked);
+    return wrong != 0;
 }
 
 } // namespace
@@ -84,40 +87,24 @@ void print_steps(const hybz_report &report, double scale) {
 
 int time_bwt(const char *path, uint32_t count) {
     const std::vector<Shape> blocks = blocks_of(path);
-    BwtLane lane(count, kLength);
-    const std::vector<uint32_t> lengths = fill(lane.text.memory, blocks, batch_of(blocks, count));
-    time_steps(lane, path, [&] { lane.run(lengths); });
-    std::vector<Column> expected(std::min<size_t>(count, blocks.size()));
-    parallel(expected.size(), [&](size_t b) { expected[b] = expected_column(blocks[b].text); });
-    const uint8_t *column = lane.column.memory;
-    int wrong = 0;
-    for (uint32_t b = 0; b < count; b++) {
-        const Column &want = expected[b % blocks.size()];
-        wrong += lane.origins[b] != want.origin || !std::equal(want.bytes.begin(), want.bytes.end(), column);
-        column += lengths[b];
-    }
-    return print_wrong(wrong, "all compared");
+    std::vector<Column> wants(std::min<size_t>(count, blocks.size()));
+    parallel(wants.size(), [&](size_t b) { wants[b] = expected_column(blocks[b].text); });
+    const auto check = [&](const BwtLane &lane, size_t block, uint32_t number, size_t before) {
+        return column_error(wants[block], lane.column.memory + before, lane.origins[number]);
+    };
+    return time_lane<BwtLane>(path, count, blocks, "all compared", check);
 }
 
 int time_coding(const char *path, uint32_t count) {
     const std::vector<Shape> blocks = blocks_of(path);
-    CodingLane lane(count, kLength);
-    const std::vector<uint32_t> lengths = fill(lane.text.memory, blocks, batch_of(blocks, count));
-    time_steps(lane, path, [&] { lane.run(lengths); });
-    std::vector<Coded> expected(std::min<size_t>(std::min<size_t>(count, 16), blocks.size()));
-    parallel(expected.size(), [&](size_t b) { expected[b] = expected_coding(blocks[b].text); });
-    int wrong = 0;
-    for (uint32_t b = 0; b < count; b++) {
-        const hybz_coded &coded = lane.coded[b];
-        wrong += coded.proof != expected_proof(blocks[b % blocks.size()].text, coded, lane.bytes.memory);
-        if (b % blocks.size() >= expected.size()) continue;
-        const Coded &want = expected[b % blocks.size()];
-        const char *what = difference(want.coding, coded, lane.bytes.memory);
-        if (coded.origin != want.origin) what = "origin";
-        if (what) printf("block %u WRONG: %s\n", b, what);
-        wrong += what != nullptr;
-    }
-    return print_wrong(wrong, "the first 16 compared, all proven");
+    std::vector<Coded> wants(std::min({size_t(count), size_t(16), blocks.size()}));
+    parallel(wants.size(), [&](size_t b) { wants[b] = expected_coding(blocks[b].text); });
+    const auto check = [&](const CodingLane &lane, size_t block, uint32_t number, size_t) {
+        const hybz_coded &coded = lane.coded[number];
+        if (coded.proof != expected_proof(blocks[block].text, coded, lane.bytes.memory)) return "proof";
+        return block < wants.size() ? coding_error(wants[block], coded, lane.bytes.memory) : nullptr;
+    };
+    return time_lane<CodingLane>(path, count, blocks, "the first 16 compared, all proven", check);
 }
 
 } // namespace hybz

@@ -34,49 +34,30 @@ inline bool is_periodic(const uint8_t *text, uint32_t n) {
     return false;
 }
 
-inline void reference_bwt(const uint8_t *text, uint32_t n, uint8_t *column, uint32_t *origin) {
-    std::vector<uint32_t> order(n), rank(n), next(n);
+// Sorts the rotations of a text whose symbols are in `rank`, which becomes their ranks.
+inline std::vector<uint32_t> reference_order(std::vector<uint32_t> &rank) {
+    const size_t n = rank.size();
+    std::vector<uint32_t> order(n), next(n);
     std::vector<uint64_t> key(n);
     std::iota(order.begin(), order.end(), 0u);
-    for (uint32_t i = 0; i < n; i++) rank[i] = text[i];
     for (uint64_t depth = 1;; depth *= 2) {
-        for (uint32_t i = 0; i < n; i++) key[i] = uint64_t(rank[i]) << 32 | rank[(i + depth) % n];
+        for (size_t i = 0; i < n; i++) key[i] = uint64_t(rank[i]) << 32 | rank[(i + depth) % n];
         std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key[a] < key[b]; });
         uint32_t groups = 0;
-        for (uint32_t j = 0; j < n; j++) {
+        for (size_t j = 0; j < n; j++) {
             if (j == 0 || key[order[j]] != key[order[j - 1]]) groups++;
             next[order[j]] = groups - 1;
         }
         rank.swap(next);
-        if (groups == n || depth >= n) break;
-    }
-    for (uint32_t j = 0; j < n; j++) {
-        column[j] = text[(order[j] + n - 1) % n];
-        if (order[j] == 0) *origin = j;
+        if (groups == n || depth >= n) return order;
     }
 }
 
-// Sorts the suffixes of text and an end mark (suffixes.cu): column [0..n], and the row of each suffix [0..n].
-inline void reference_suffixes(const uint8_t *text, uint32_t n, uint8_t *column, uint32_t *origin,
-                               std::vector<uint32_t> &rank) {
-    std::vector<uint32_t> order(n + 1), next(n + 1);
-    std::vector<uint64_t> key(n + 1);
-    rank.assign(n + 1, 0);
-    std::iota(order.begin(), order.end(), 0u);
-    for (uint32_t i = 0; i < n; i++) rank[i] = text[i] + 1u;
-    for (uint64_t depth = 1;; depth *= 2) {
-        for (uint32_t i = 0; i <= n; i++) key[i] = uint64_t(rank[i]) << 32 | (i + depth <= n ? rank[i + depth] : 0);
-        std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key[a] < key[b]; });
-        uint32_t groups = 0;
-        for (uint32_t j = 0; j <= n; j++) {
-            if (j == 0 || key[order[j]] != key[order[j - 1]]) groups++;
-            next[order[j]] = groups - 1;
-        }
-        rank.swap(next);
-        if (groups == n + 1) break;
-    }
-    for (uint32_t j = 0; j <= n; j++) {
-        column[j] = order[j] ? text[order[j] - 1] : 0;
+inline void reference_bwt(const uint8_t *text, uint32_t n, uint8_t *column, uint32_t *origin) {
+    std::vector<uint32_t> rank(text, text + n);
+    const std::vector<uint32_t> order = reference_order(rank);
+    for (uint32_t j = 0; j < n; j++) {
+        column[j] = text[(order[j] + n - 1) % n];
         if (order[j] == 0) *origin = j;
     }
 }

@@ -5,15 +5,13 @@
 
 namespace hybz {
 
-// The suffixes of a text and its end mark in order; the mark's is the first.
+// The suffixes of a text and its end mark in order; the mark's is the first. Nothing but the mark is 0, so the order of
+// the rotations is that of the suffixes.
 inline std::vector<uint32_t> suffix_order(const Text &text) {
-    const uint32_t n = uint32_t(text.size());
-    std::vector<uint8_t> column(n + 1);
-    std::vector<uint32_t> rank, order(n + 1);
-    uint32_t origin;
-    reference_suffixes(text.data(), n, column.data(), &origin, rank);
-    for (uint32_t i = 0; i <= n; i++) order[rank[i]] = i;
-    return order;
+    std::vector<uint32_t> rank(text.begin(), text.end());
+    for (uint32_t &symbol : rank) symbol++;
+    rank.push_back(0);
+    return reference_order(rank);
 }
 
 // By position: the nearest smaller position before it in the order, and the nearest one after it; ~0: there is none.

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <ucontext.h>
 #include <utility>
 #include <vector>
@@ -114,12 +115,6 @@ inline cudaError_t cudaStreamQuery(cudaStream_t stream) {
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
     emulated::use(stream);
     return memcpy(to, from, bytes), cudaSuccess;
-}
-inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                                     size_t height, cudaMemcpyKind, cudaStream_t) {
-    for (size_t y = 0; y < height; y++)
-        memcpy(static_cast<char *>(to) + y * to_pitch, static_cast<const char *>(from) + y * from_pitch, width);
-    return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t stream) {
     emulated::use(stream);
@@ -244,6 +239,19 @@ inline const uint64_t *exchange(uint64_t value) {
     return warp.values[turn];
 }
 
+// The lanes for whose values `holds` is true.
+template <class Holds> uint32_t lanes(uint64_t value, Holds holds) {
+    const uint64_t *values = exchange(value);
+    uint32_t mask = 0;
+    for (int lane = 0; lane < 32; lane++) mask |= uint32_t(holds(values[lane])) << lane;
+    return mask;
+}
+
+template <class Join> uint32_t reduce(uint32_t value, Join join) {
+    const uint64_t *values = exchange(value);
+    return uint32_t(std::accumulate(values + 1, values + 32, values[0], join));
+}
+
 template <class... Wanted, class... Given>
 void launch(cudaStream_t stream, void (*kernel)(Wanted...), dim3 grid, unsigned threads, const Given &...given) {
     use(stream);
@@ -259,16 +267,6 @@ void launch(cudaStream_t stream, void (*kernel)(Wanted...), dim3 grid, unsigned 
 } // namespace emulated
 
 inline void __syncthreads() { emulated::arrive(emulated::cta.barrier, unsigned(emulated::cta.warps.size() * 32)); }
-inline int __syncthreads_or(int vote) {
-    static int any;
-    any |= vote != 0;
-    __syncthreads();
-    const int result = any;
-    __syncthreads(); // all have read it
-    any = 0;
-    __syncthreads(); // and it is 0 before anyone votes again
-    return result;
-}
 inline int __syncthreads_count(int vote) {
     static int votes;
     votes += vote != 0;
@@ -279,12 +277,10 @@ inline int __syncthreads_count(int vote) {
     __syncthreads(); // and it is 0 before anyone votes again
     return result;
 }
+inline int __syncthreads_or(int vote) { return __syncthreads_count(vote); }
 inline void __syncwarp() { emulated::exchange(0); }
 inline uint32_t __ballot_sync(uint32_t, bool vote) {
-    const uint64_t *votes = emulated::exchange(vote);
-    uint32_t mask = 0;
-    for (int lane = 0; lane < 32; lane++) mask |= uint32_t(votes[lane]) << lane;
-    return mask;
+    return emulated::lanes(vote, [](uint64_t other) { return other; });
 }
 inline bool __any_sync(uint32_t all, bool vote) { return __ballot_sync(all, vote) != 0; }
 inline uint32_t __shfl_sync(uint32_t, uint32_t value, uint32_t lane) {
@@ -298,31 +294,16 @@ inline uint32_t __shfl_up_sync(uint32_t, uint32_t value, uint32_t by) {
 inline uint32_t __shfl_xor_sync(uint32_t, uint32_t value, uint32_t with) {
     return uint32_t(emulated::exchange(value)[(threadIdx.x & 31) ^ with]);
 }
-inline uint32_t __reduce_add_sync(uint32_t, uint32_t value) {
-    const uint64_t *values = emulated::exchange(value);
-    uint32_t sum = 0;
-    for (int lane = 0; lane < 32; lane++) sum += uint32_t(values[lane]);
-    return sum;
-}
-inline uint32_t __reduce_or_sync(uint32_t, uint32_t value) {
-    const uint64_t *values = emulated::exchange(value);
-    uint32_t all = 0;
-    for (int lane = 0; lane < 32; lane++) all |= uint32_t(values[lane]);
-    return all;
-}
+inline uint32_t __reduce_add_sync(uint32_t, uint32_t value) { return emulated::reduce(value, std::plus<>()); }
+inline uint32_t __reduce_or_sync(uint32_t, uint32_t value) { return emulated::reduce(value, std::bit_or<>()); }
 inline uint32_t __reduce_max_sync(uint32_t, uint32_t value) {
-    const uint64_t *values = emulated::exchange(value);
-    return uint32_t(*std::max_element(values, values + 32));
+    return emulated::reduce(value, [](uint64_t a, uint64_t b) { return std::max(a, b); });
 }
 inline uint32_t __reduce_min_sync(uint32_t, uint32_t value) {
-    const uint64_t *values = emulated::exchange(value);
-    return uint32_t(*std::min_element(values, values + 32));
+    return emulated::reduce(value, [](uint64_t a, uint64_t b) { return std::min(a, b); });
 }
 inline uint32_t __match_any_sync(uint32_t, uint32_t value) {
-    const uint64_t *values = emulated::exchange(value);
-    uint32_t mask = 0;
-    for (int lane = 0; lane < 32; lane++) mask |= uint32_t(values[lane] == value) << lane;
-    return mask;
+    return emulated::lanes(value, [=](uint64_t other) { return other == value; });
 }
 inline uint32_t atomicAdd(uint32_t *at, uint32_t value) { return std::exchange(*at, *at + value); }
 inline uint64_t atomicAdd(unsigned long long *at, uint64_t value) { return std::exchange(*at, *at + value); }
