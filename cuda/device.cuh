@@ -188,7 +188,7 @@ constexpr uint32_t kRangeSamples = 128; // samples among them
 #define HYBZ_RANGE_ROOM 3072
 #endif
 constexpr uint32_t kRangeRoom = HYBZ_RANGE_ROOM;
-static_assert(kRangeRoom <= 2 * kRangeKeys, "the ranges of a block fit in two places for each rotation");
+static_assert(2 * kRangeRoom <= 3 * kRangeKeys, "the ranges of a block fit in two places for each rotation");
 // The number of ranges and of samples of a block.
 __host__ __device__ inline uint32_t ranges_of(uint32_t length) {
     return length < kRangeRoom ? 1 : (length + kRangeKeys / 2) / kRangeKeys;

@@ -14,7 +14,7 @@
 
 namespace hybz {
 
-constexpr uint32_t kMaxEvents = 14 + 4 * HYBZ_MAX_ROUNDS;
+constexpr uint32_t kMaxEvents = 16 + 4 * HYBZ_MAX_ROUNDS;
 
 // The data that go to the device and back with a batch, in addition to text and column; pinned.
 struct Staging {

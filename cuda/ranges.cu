@@ -13,6 +13,7 @@ namespace hybz {
 namespace {
 
 constexpr uint32_t kCta = kRangeRoom / kItems;
+static_assert(kCta >= kSmall, "each member of a small group of frequent keys has a thread");
 constexpr int kPartBits = 4; // of a key's part between two samples
 constexpr uint32_t kParts = 1u << kPartBits;
 constexpr uint32_t kCells = (kRangeSamples + 1) * (kParts + 1); // of a range
