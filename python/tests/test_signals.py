@@ -29,18 +29,26 @@ class Signals(Files):
         raise Interrupted
 
     def check(self, begin, work):
-        """Interrupts the work after a fifth of its time: it must stop before it is complete."""
+        """Interrupts the work after a fifth of its time: it must stop before it is complete.
+
+        Other processes can make any one measurement useless, so it may take several attempts.
+        """
         made = begin()
         start = time.monotonic()
         work(made)
         whole = time.monotonic() - start
-        made = begin()
-        start = time.monotonic()
-        signal.setitimer(signal.ITIMER_REAL, whole / 5)
-        with self.assertRaises(Interrupted):
-            work(made)
-        self.assertLess(time.monotonic() - start, whole * 4 / 5)
-        return made
+        for _ in range(5):
+            made = begin()
+            start = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, whole / 5)
+            try:
+                work(made)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except Interrupted:
+                if time.monotonic() - start < whole * 4 / 5:
+                    return made
+            whole = time.monotonic() - start
+        self.fail("the work was complete before it ended")
 
     def test_functions(self):
         text = noise(self.SIZE)
