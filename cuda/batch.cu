@@ -20,7 +20,7 @@
 // Of linux's group step, 21 ps sort the ranges, and 38 are the steps on text; ranks, columns and lists take 11 more.
 // Transfers, 18 ps each way, overlap with other lanes.
 //
-// The host reads 16 bytes after each round: about 20 us for 4 to 14 rounds, which is negligible against the 50 ms of a
+// The host reads 24 bytes after each round: about 20 us for 4 to 14 rounds, which is negligible against the 50 ms of a
 // full batch.
 #include "lane.cuh"
 #include <algorithm>

@@ -9,10 +9,10 @@
 // group by group (huffman.cu), and the ranks of the sort take the place of a walk (walk.cu). What is summed up on the
 // way, the host compares with the block as it writes it and with the text as it was read.
 //
-// Measured (H200, linux, ps a byte; in brackets predicted), for batches of 32 / 64 / 256 blocks: sort 230 / 241 / 242;
-// mtf 14 / 10 / 8 (12), tables 53 / 27 / 8 (35 / 17 / 8), codes 1 (1), download 5 / 4 / 4 (4; a column: 18). Without
-// transfers 3.35 / 3.58 / 3.86 GB/s. Eight lanes of 32 together, with transfers: 3.29 GB/s; 3.42 if they only sort
-// (before the end of a batch had priority).
+// Measured (H200, linux, ps a byte; in brackets predicted), for batches of 32 / 64 / 256 blocks, before the sample
+// sort: sort 230 / 241 / 242; mtf 14 / 10 / 8 (12), tables 53 / 27 / 8 (35 / 17 / 8), codes 1 (1), download 5 / 4 / 4
+// (4; a column: 18). Without transfers 3.35 / 3.58 / 3.86 GB/s. Eight lanes of 32 together, with transfers: 3.29 GB/s;
+// 3.42 if they only sort (before the end of a batch had priority).
 #include "coding.cuh"
 #include "lane.cuh"
 #include <algorithm>

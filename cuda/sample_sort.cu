@@ -13,7 +13,7 @@
 // 2,048 keys and room for 3,072: it overflows only if more than 3,072 keys have 128 samples, where 192 are expected (of
 // 316,000 ranges of linux the longest had 2,967). Then batch.cu sorts the batch by CUB.
 //
-// Twin: CUB's sort (make_keys() and sort_pairs()), which batch.cu falls back to.
+// Twins: simulate() in sim/sim.hpp; and CUB's sort (make_keys() and sort_pairs()), which batch.cu falls back to.
 #include "first.cuh"
 #include "keys.cuh"
 
@@ -110,7 +110,7 @@ distribute_kernel(Batch batch, const uint32_t *__restrict__ table, KeyLayout lay
     memory.places[2 * range] = memory.places[2 * range + 1] = 0;
     __syncthreads();
     uint64_t key[kItems];
-    uint32_t at[kItems]; // bucket and number in it; then the place in the piece; then the place in memory
+    uint32_t at[kItems]; // bucket and number in it; then the place in the piece
     for_places<kCta>(count, [&](uint32_t k, uint32_t t) {
         key[k] = rotation_key(table, text[first + t], block, layout, [&](uint32_t w) { return memory.words[t + w]; });
         const uint32_t guess = uint32_t(key[k] << layout.block_bits >> (64 - kGuessBits));

@@ -14,7 +14,7 @@ namespace hybz {
 constexpr int kSortBits = 56, kShortSortBits = 48, kLongSortBits = 57;
 
 // The numbers of CTAs that must fit on a multiprocessor together, of sample_sort.cu's distribution and of ranges.cu:
-// with 2, 3 and 4 distribution took 19.9, 18.6 and 18.1; with 3, 4 and 5 the groups took 76.0, 73.4 and 75.2 (linux).
+// with 2, 3 and 4 distribution took 19.9, 18.6 and 18.1; with 3, 4 and 5 the groups took 76.0, 73.1 and 75.2 (linux).
 constexpr int kDistributeCtas = 4, kSortCtas = 4;
 
 // Steps, of 7 bytes each, in which first.cu and ranges.cu compare text. With 3, 4 and 5 linux takes 160, 160 and 161 in

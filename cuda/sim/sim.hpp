@@ -74,7 +74,7 @@ struct Sim {
     std::vector<uint32_t> order, rank, depth; // depth: at the heads of groups
     std::vector<SimGroup> groups;             // of tied rotations
 
-    // The first sort (keys.cu, sort.cu, first.cu).
+    // The first sort, whichever way (sample_sort.cu and ranges.cu; or keys.cu, sort.cu, first.cu).
     Sim(const uint8_t *text, uint32_t n, const uint32_t *table, const KeyLayout &layout, uint32_t text_steps,
         uint32_t small, SimCounts &counts)
         : text(text), n(n), counts(counts), order(n), rank(n), depth(n, 0) {
