@@ -20,13 +20,12 @@
 use super::decoder::Decoder;
 use super::header::Bz2BlockHeader;
 use super::mismatch::Mismatch;
-use super::run_length::decode::{Expander, InMemoryExpander, decode_text};
-use super::run_length::encode::encode_into;
-use super::run_length::{self, Run};
+use super::run_length::decode::{Expander, decode_text};
+use super::run_length::form::is_form_of;
 use crate::bits::{BitSource, SliceBits};
 use crate::block::{CodedBlock, SharedBytes, Text};
-use crate::crc;
-use crate::formats::bzip2::header::{MAX_BLOCK, MAX_CODE, MAX_RUN, MAX_WRITTEN_CODE};
+use crate::crc::{self, Crc};
+use crate::formats::bzip2::header::{MAX_BLOCK, MAX_CODE, MAX_WRITTEN_CODE};
 
 /// How much of a block was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,64 +62,34 @@ fn check_parts(header: &Bz2BlockHeader, block: &CodedBlock, text: &Text, found: 
 #[derive(Default)]
 pub struct HeadVerifier {
     header: Bz2BlockHeader,
-    room: Vec<u8>,
-    coded: Vec<u8>,
-    text: Vec<u8>,
 }
 
 impl HeadVerifier {
-    /// Checks all but the codes. Returns the header, the first bit of the codes, and the run-length-coded text that
-    /// they must stand for: it is made of `text` once more, expanded, and compared. The listed runs save a search: if
-    /// one is missing or begins elsewhere, the text is another; that none is too short is checked.
+    /// Checks all but the codes, and returns the header and the first bit of the codes. They must stand for the
+    /// run-length-coded form of `text`, which has `len` bytes (see [`run_length::form`]).
     ///
     /// # Errors
     /// The mismatch. It is not the last word: [`Decoder::verify`] handles longer texts.
-    pub fn open(
-        &mut self,
-        block: &CodedBlock,
-        text: &Text,
-        runs: Option<&[Run]>,
-    ) -> Result<(&Bz2BlockHeader, u64, &[u8]), Mismatch> {
+    pub fn open(&mut self, block: &CodedBlock, text: &Text, len: usize) -> Result<(&Bz2BlockHeader, u64), Mismatch> {
         let mut bits = SliceBits::new(&block.bytes, 0, block.bit_len);
         self.header.read(&mut bits, MAX_BLOCK as u32)?;
-        let crc = if let Text::RunLength { coded, crc, .. } = text {
-            self.coded.clear();
-            self.coded.extend_from_slice(coded);
-            *crc
-        } else {
-            let plain = text.plain(&mut self.room).unwrap_or_default();
-            match runs.filter(|runs| are_whole(runs, plain)) {
-                Some(runs) => {
-                    self.coded.resize((plain.len() / 4 * 5 + 8).min(MAX_BLOCK), 0);
-                    let len = encode_into(plain, runs.iter().copied(), &mut self.coded).ok_or(Mismatch::Text)?;
-                    self.coded.truncate(len);
-                }
-                None => {
-                    self.coded.clear();
-                    run_length::encode(plain, &mut self.coded);
-                }
-            }
-            let mut expander = InMemoryExpander::with_room(std::mem::take(&mut self.text), self.coded.len());
-            let expanded = expander.push(&self.coded).is_ok().then(|| expander.finish()).transpose()?;
-            self.text = expanded.and_then(Result::ok).ok_or(Mismatch::Text)?;
-            right(is_text(text, &self.text))?;
-            crc::checksum(&self.text)
-        };
-        let (end_bit, block_len) = (block.bit_len, self.coded.len() as u32);
+        let (end_bit, block_len, crc) = (block.bit_len, len as u32, crc_of(text));
         check_parts(&self.header, block, text, &DecodedParts { end_bit, block_len, crc, proof: Proof::Whole })?;
-        Ok((&self.header, bits.position(), &self.coded))
+        Ok((&self.header, bits.position()))
     }
 }
 
-/// Whether these runs follow each other, and each of them is as long as bzip2 makes it.
-fn are_whole(runs: &[Run], plain: &[u8]) -> bool {
-    let mut at = 0;
-    runs.iter().all(|run| {
-        let (start, len) = (run.start as usize, run.len as usize);
-        let follows = start >= at && (4..=MAX_RUN).contains(&len) && plain.len().saturating_sub(start) >= len;
-        at = start + len;
-        follows && (len == MAX_RUN || plain.get(at) != Some(&plain[start]))
-    })
+fn crc_of(text: &Text) -> u32 {
+    match text {
+        Text::Plain(bytes) => crc::checksum(bytes),
+        Text::Parts(parts) => {
+            let mut crc = Crc::new();
+            parts.iter().for_each(|part| crc.update(part));
+            crc.finish()
+        }
+        Text::RunLength { crc, .. } => *crc,
+        Text::Compact(_) => 0, // no block is coded from a compact text
+    }
 }
 
 impl Decoder {
@@ -152,26 +121,16 @@ impl Decoder {
 
     /// Compares the opened block with its text. Returns the text's CRC, and whether runs are cut as bzip2 cuts them.
     fn compare(&mut self, text: &Text, rows: usize) -> Result<(u32, bool), Mismatch> {
-        if !matches!(text, Text::RunLength { .. }) {
-            let mut expander = InMemoryExpander::with_room(std::mem::take(&mut self.room), rows);
-            if self.bwt.pieces().try_for_each(|piece| expander.push(piece)).is_ok()
-                && let Ok(decoded) = expander.finish()?
-            {
-                right(is_text(text, &decoded))?;
-                // Several ways to cut runs give the same text, but only one is bzip2's.
-                self.coded.clear();
-                run_length::encode(&decoded, &mut self.coded);
-                let mut rest = &self.coded[..];
-                let begins = |piece: &[u8]| rest.split_off(..piece.len()).is_some_and(|same| same == piece);
-                right(self.bwt.pieces().all(begins) && rest.is_empty())?;
-                let crc = crc::checksum(&decoded);
-                self.room = decoded;
-                return Ok((crc, true));
-            }
+        if let Text::RunLength { .. } = text {
+            let (decoded, crc) = decode_text(self.bwt.pieces(), rows)?;
+            right(is_same(&decoded, text))?;
+            return Ok((crc, matches!(decoded, Text::RunLength { .. })));
         }
-        let (decoded, crc) = decode_text(self.bwt.pieces(), rows)?;
-        right(is_same(&decoded, text))?;
-        Ok((crc, matches!((decoded, text), (Text::RunLength { .. }, Text::RunLength { .. }))))
+        self.coded.clear();
+        self.bwt.pieces().for_each(|piece| self.coded.extend_from_slice(piece));
+        // Several ways to cut runs give the same text, but only one is bzip2's.
+        right(is_form_of(&self.coded, text.plain(&mut self.room).ok_or(Mismatch::Text)?))?;
+        Ok((crc_of(text), true))
     }
 }
 

@@ -7,8 +7,11 @@
 pub mod decode;
 pub mod derandomise;
 pub mod encode;
+pub mod form;
+mod masks;
 
 pub use encode::encode;
+pub(crate) use masks::{WINDOW, equal_to_next};
 
 use crate::formats::bzip2::header::MAX_RUN;
 
@@ -19,50 +22,6 @@ pub struct Run {
     pub start: u32,
     /// The number of its bytes.
     pub len: u32,
-}
-
-/// The number of bytes looked at together: one more than the number of comparisons.
-pub(crate) const WINDOW: usize = 65;
-
-/// Bit i tells whether byte i equals the next one.
-#[inline(always)]
-pub(crate) fn equal_to_next(window: &[u8; WINDOW]) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    #[allow(unsafe_code)]
-    // SAFETY: SSE2 is part of x86-64; the last load ends at byte 48 + 1 + 16 = 65, and the window has as many.
-    unsafe {
-        use std::arch::x86_64::*;
-        [0, 16, 32, 48].iter().fold(0, |mask, &at| {
-            let bytes = _mm_loadu_si128(window.as_ptr().add(at).cast());
-            let next = _mm_loadu_si128(window.as_ptr().add(at + 1).cast());
-            mask | (_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, next)) as u64) << at
-        })
-    }
-    #[cfg(target_feature = "simd128")]
-    #[allow(unsafe_code)]
-    // SAFETY: the last load ends at byte 48 + 1 + 16 = 65, and the window has as many.
-    unsafe {
-        use std::arch::wasm32::*;
-        [0, 16, 32, 48].iter().fold(0, |mask, &at| {
-            let bytes = v128_load(window.as_ptr().add(at).cast());
-            let next = v128_load(window.as_ptr().add(at + 1).cast());
-            mask | u64::from(u8x16_bitmask(u8x16_eq(bytes, next))) << at
-        })
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_feature = "simd128")))]
-    equal_to_next_portable(window)
-}
-
-#[cfg(any(test, not(target_arch = "x86_64")))]
-pub(crate) fn equal_to_next_portable(window: &[u8; WINDOW]) -> u64 {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let word = |at: usize| window[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
-    (0..64).step_by(8).fold(0, |mask, at| {
-        let differ = word(at) ^ word(at + 1);
-        // The top bit of each byte that equals the next one; the product gathers the eight bits.
-        let equal = !(((differ & LOW) + LOW) | differ | LOW);
-        mask | (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56 << at
-    })
 }
 
 /// The position of the first four equal bytes at or after `from`.

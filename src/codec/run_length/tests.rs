@@ -1,7 +1,8 @@
 //! Run-length coding against its definition. Any bytes are a text, and any bytes are coded bytes.
 
 use super::super::encode::{encode, encode_into, runs};
-use super::super::equal_to_next_portable;
+use super::super::form::{is_form_by, is_form_of, is_form_plainly};
+use super::super::masks::{equal_to_next_by, same, same_portable};
 use super::*;
 use hybz_testkit::shapes::{self, EDGES, Rng, SHAPES};
 
@@ -40,7 +41,7 @@ fn kernels() -> Vec<Kernel> {
     vec![
         InMemoryExpander::push,
         |expander, coded| expander.push_by(coded, equal_to_next),
-        |expander, coded| expander.push_by(coded, equal_to_next_portable),
+        |expander, coded| expander.push_by(coded, |window| equal_to_next_by(window, same_portable)),
         #[cfg(target_arch = "x86_64")]
         #[allow(unsafe_code)]
         |expander, coded| match cpu::has!(Avx2: "avx2", "bmi1", "bmi2", "lzcnt") {
@@ -75,9 +76,46 @@ fn the_masks_agree() {
     for i in 0..64 {
         let mut window: [u8; WINDOW] = std::array::from_fn(|i| (i % 7) as u8);
         window[i + 1] = window[i];
-        assert_eq!(equal_to_next(&window), equal_to_next_portable(&window));
+        assert_eq!(equal_to_next(&window), equal_to_next_by(&window, same_portable));
         window[i..].fill(9);
-        assert_eq!(equal_to_next(&window), equal_to_next_portable(&window));
+        assert_eq!(equal_to_next(&window), equal_to_next_by(&window, same_portable));
+    }
+}
+
+type IsForm = fn(&[u8], &[u8]) -> bool;
+
+/// The kernels that this processor can run, and plain code.
+fn form_kernels() -> Vec<IsForm> {
+    vec![
+        is_form_of,
+        |coded, plain| is_form_by(coded, plain, same),
+        |coded, plain| is_form_by(coded, plain, same_portable),
+        is_form_plainly,
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code)]
+        |coded, plain| match cpu::has!(Avx2: "avx2", "bmi1", "bmi2", "lzcnt") {
+            // SAFETY: the CPU has these features.
+            true => unsafe { super::super::form::is_form_avx2(coded, plain) },
+            false => is_form_of(coded, plain),
+        },
+    ]
+}
+
+/// Only one form of a text is its form: no changed one is, nor one that only stands for the text.
+fn check_forms(bytes: &[u8], what: &str) {
+    let form = naive_coded(bytes);
+    let stands_for = naive(bytes).unwrap_or_default();
+    for (number, is_form) in form_kernels().into_iter().enumerate() {
+        assert!(is_form(&form, bytes), "{what}, {number}, {} bytes", bytes.len());
+        let right = is_form(bytes, &stands_for) == (naive_coded(&stands_for) == bytes);
+        assert!(right, "{what}, {number}, {} bytes", bytes.len());
+        for at in [0, form.len() / 3, form.len() / 2, form.len().saturating_sub(2), form.len()] {
+            let (before, after) = form.split_at(at);
+            assert!(!is_form(&[before, &[3], after].concat(), bytes), "{what}, {number}: one more at {at}");
+            let Some((&byte, after)) = after.split_first() else { continue };
+            assert!(!is_form(&[before, after].concat(), bytes), "{what}, {number}: one less at {at}");
+            assert!(!is_form(&[before, &[byte ^ 1], after].concat(), bytes), "{what}, {number}: another at {at}");
+        }
     }
 }
 
@@ -87,6 +125,7 @@ fn check(bytes: &[u8], what: &str) {
     encode(bytes, &mut coded);
     assert!(coded[..3] == [1, 2, 3] && coded[3..] == naive_coded(bytes), "{what}, {} bytes: coded", bytes.len());
     let coded = coded.split_off(3);
+    check_forms(bytes, what);
     for room in [coded.len() + 100, coded.len(), coded.len().saturating_sub(1)] {
         let mut place = vec![9; room];
         let found = encode_into(bytes, runs(bytes), &mut place).map(|len| &place[..len]);

@@ -18,7 +18,7 @@ pub(super) struct BatchBlock {
     pub len: usize,
     /// The original start of the block in its turned text.
     pub turn: u32,
-    /// For comparing the result with the block, if this kind of lane compares it.
+    /// For comparing the result with the block, as this kind of lane compares it.
     pub sums: [u64; 2],
     pub last: u8,
     /// The last byte of the turned block, which precedes the end mark.
@@ -35,27 +35,27 @@ pub(super) struct BatchWriter {
 
 impl BatchWriter {
     /// Writes a block into the texts of a lane at `at`, if it is for the device. With `turn`, the block is turned to
-    /// its least rotation.
+    /// its least rotation. `sums` gets the block, and the text as the task holds it: plain or run-length-coded.
     pub fn put(
         &mut self,
         task: &EncodeBlock,
         lane: &mut dyn DeviceLane,
         at: usize,
         turn: bool,
-        sums: fn(&[u8]) -> [u64; 2],
+        sums: impl Fn(&[u8], &[u8]) -> [u64; 2],
     ) -> Put<BatchBlock, u32> {
         let EncodeBlock { text, runs } = task;
         let max_length = lane.size().max_length;
         let place = &mut lane.input()[at..at + max_length];
-        let (len, crc) = match text {
-            Text::RunLength { coded, crc, .. } => (encode_into(coded, [], place), *crc),
+        let (bytes, len, crc) = match text {
+            Text::RunLength { coded, crc, .. } => (&coded[..], encode_into(coded, [], place), *crc),
             plain => {
                 let plain = plain.plain(&mut self.text).unwrap_or_default();
                 let len = match runs {
                     Some(runs) => encode_into(plain, runs.iter().copied(), place),
                     None => encode_into(plain, encode::runs(plain), place),
                 };
-                (len, crc::checksum(plain))
+                (plain, len, crc::checksum(plain))
             }
         };
         let block = &mut place[..len.ok_or(Unplaced::Never)?];
@@ -68,7 +68,7 @@ impl BatchWriter {
         block.rotate_left(start);
         let turn = if start == 0 { 0 } else { (len - start) as u32 };
         let turned_last = block[len - 1];
-        let kept = BatchBlock { crc, text_len, len, turn, sums: sums(block), last, turned_last };
+        let kept = BatchBlock { crc, text_len, len, turn, sums: sums(block, bytes), last, turned_last };
         Ok(Placed { kept, input: len as u32, bytes: len })
     }
 }

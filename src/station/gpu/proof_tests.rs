@@ -2,7 +2,7 @@
 
 use super::Lanes;
 use super::blocks::BatchBlock;
-use super::encode::Codes;
+use super::encode::{Codes, proof_of_text};
 use super::trial_tests::{accepts, fake};
 use super::{Offload, Shared};
 use crate::block::{CodedBlock, Text};
@@ -25,15 +25,21 @@ fn proving(mut fault: Option<(usize, Fault)>) -> Box<dyn Station> {
     lanes.station("fake".to_owned(), Box::new(move |blocks| Ok(Box::new(lane(blocks)))), &Shared::default()).unwrap()
 }
 
-/// A block that a lane has coded and proven: its run-length-coded text is `coded`.
-fn proven(codes: &mut Codes<true>, text: &[u8], coded: &[u8]) -> Option<(CodedBlock, CodedByDevice)> {
+/// What a lane's thread keeps of a block, and the block that the lane has coded and proven: its run-length-coded text
+/// is `coded`.
+fn proven(codes: &mut Codes<true>, task: &EncodeBlock, coded: &[u8]) -> (BatchBlock, CodedBlock, CodedByDevice) {
+    let mut room = Vec::new();
+    let text = task.text.plain(&mut room).unwrap_or(coded);
     let mut lane = FakeLane::new(LaneSize { max_blocks: 1, max_length: coded.len() }, None);
     lane.input()[..coded.len()].copy_from_slice(coded);
     let batch = lane.code(&[coded.len() as u32], true, Duration::from_secs(1)).unwrap();
-    let (len, crc, text_len) = (coded.len(), crate::crc::checksum(text), text.len() as u64);
-    let entry = BatchBlock { crc, text_len, len, turn: 0, sums: [0; 2], last: 0, turned_last: 0 };
+    let crc = if let Text::RunLength { crc, .. } = task.text { crc } else { crate::crc::checksum(text) };
+    let (len, text_len, sums) = (coded.len(), task.text.len(), proof_of_text(task, coded, text));
+    let entry = [BatchBlock { crc, text_len, len, turn: 0, sums, last: 0, turned_last: 0 }];
     let by_device = batch.blocks[0];
-    Some((codes.check_all(&[entry], batch, 0).ok()?.remove(0)?, by_device))
+    let block = codes.check_all(&entry, batch, 0).unwrap().remove(0).unwrap();
+    let [entry] = entry;
+    (entry, block, by_device)
 }
 
 fn run_length_coded(text: &[u8]) -> Vec<u8> {
@@ -49,11 +55,12 @@ fn right_blocks_are_proven() {
         for len in [64, 5000, 100_000] {
             let text = [&(shape.make)(len)[..], b"!"].concat(); // not periodic
             let coded = run_length_coded(&text);
-            let (block, by_device) = proven(&mut codes, &text, &coded).unwrap();
-            let listed = EncodeBlock { runs: Some(runs(&text).collect()), text: Text::Plain(text.clone()) };
-            let travelling = Text::RunLength { coded, len: text.len() as u64, crc: block.crc };
-            for task in [EncodeBlock::from(Text::Plain(text)), listed, EncodeBlock::from(travelling)] {
-                assert!(codes.is_proven(&task, &block, &by_device), "{} {len}", shape.name);
+            let (len, crc) = (text.len() as u64, crate::crc::checksum(&text));
+            let travelling = Text::RunLength { coded: coded.clone(), len, crc };
+            for text in [Text::Plain(text), travelling] {
+                let task = EncodeBlock::from(text);
+                let (entry, block, by_device) = proven(&mut codes, &task, &coded);
+                assert!(codes.is_proven(&task, &entry, &block, &by_device), "{} {len}", shape.name);
             }
         }
     }
@@ -64,32 +71,32 @@ fn right_blocks_are_proven() {
 fn wrong_blocks_are_never_proven() {
     let mut codes = Codes::default();
     let text = (shape("words").make)(30_000);
-    let (right, by_device) = proven(&mut codes, &text, &run_length_coded(&text)).unwrap();
     let plain = EncodeBlock::from(Text::Plain(text.clone()));
+    let (entry, right, by_device) = proven(&mut codes, &plain, &run_length_coded(&text));
     let mut rng = Rng(5);
     for bit in (0..1000).map(|bit| if bit < 600 { bit } else { rng.below(right.bit_len as usize) }) {
         let mut block = right.clone();
         block.bytes[bit / 8] ^= 0x80 >> (bit % 8);
-        assert!(!codes.is_proven(&plain, &block, &by_device), "{bit}");
+        assert!(!codes.is_proven(&plain, &entry, &block, &by_device), "{bit}");
     }
     let changes: [fn(&mut CodedBlock); 4] =
         [|b| b.crc ^= 1, |b| b.text_len += 1, |b| b.block_len -= 1, |b| b.bit_len -= 1];
     for (number, change) in changes.into_iter().enumerate() {
         let mut block = right.clone();
         change(&mut block);
-        assert!(!codes.is_proven(&plain, &block, &by_device), "{number}");
+        assert!(!codes.is_proven(&plain, &entry, &block, &by_device), "{number}");
     }
     let changes: [fn(&mut CodedByDevice); 4] =
         [|c| c.symbols += 1, |c| c.symbols -= 50, |c| c.proof ^= 1, |c| c.proof = 0];
     for (number, change) in changes.into_iter().enumerate() {
         let mut by_device = by_device;
         change(&mut by_device);
-        assert!(!codes.is_proven(&plain, &right, &by_device), "{number}");
+        assert!(!codes.is_proven(&plain, &entry, &right, &by_device), "{number}");
     }
     let mut other = text;
     other[20_000] ^= 1;
-    assert!(!codes.is_proven(&EncodeBlock::from(Text::Plain(other)), &right, &by_device));
-    assert!(codes.is_proven(&plain, &right, &by_device));
+    assert!(!codes.is_proven(&EncodeBlock::from(Text::Plain(other)), &entry, &right, &by_device));
+    assert!(codes.is_proven(&plain, &entry, &right, &by_device));
 }
 
 /// The reader's list lacks some runs, or one ends too early or begins too late, in the block as well; and a text was
@@ -114,12 +121,10 @@ fn proven_blocks_of_another_text() {
         if number == 0 {
             coded[17_000] ^= 1;
         }
-        let (block, by_device) = proven(&mut codes, &text, &coded).unwrap();
+        let task = EncodeBlock { text: Text::Plain(text.clone()), runs: Some(runs) };
+        let (entry, block, by_device) = proven(&mut codes, &task, &coded);
         assert!(by_device.proof != 0);
-        for runs in [Some(runs), None] {
-            let task = EncodeBlock { text: Text::Plain(text.clone()), runs };
-            assert!(!codes.is_proven(&task, &block, &by_device), "{number}");
-        }
+        assert!(!codes.is_proven(&task, &entry, &block, &by_device), "{number}");
     }
 }
 
