@@ -210,13 +210,14 @@ int hybz_lane_thirds(struct hybz_lane *lane, uint32_t blocks, const uint32_t *le
                      uint32_t timeout_ms, struct hybz_report *report);
 
 /* The same blocks as for hybz_lane_bwt, coded all the way.
- *   prove   not 0: proofs are wanted; short lanes have no memory for those of many blocks
+ *   first   the first of the blocks of which proofs are wanted, and
+ *   proofs  their number; short lanes have no memory for those of many blocks
  *   coded   [0..blocks-1] out, any host memory
  *   bytes   out, pinned: codes and selectors of all blocks; its size is HYBZ_CODED_BYTES for each
  *   filled  out: the number of these bytes */
-int hybz_lane_code(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text, int32_t prove,
-                   struct hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t timeout_ms,
-                   struct hybz_report *report);
+int hybz_lane_code(struct hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
+                   uint32_t first, uint32_t proofs, struct hybz_coded *coded, uint8_t *bytes, uint64_t *filled,
+                   uint32_t timeout_ms, struct hybz_report *report);
 
 /* Sorts all suffixes of each text, which is followed by an end mark below all bytes, on a HYBZ_SUFFIXES lane. Texts
  * may be periodic. A block of n bytes has n + 1 rows; the first one is the mark's own.

@@ -5,7 +5,7 @@
 //   2 tables.cu  tables, selectors, code lengths, where each group's codes go
 //   3 bits.cu    codes; then 0.2 bytes for each byte of text go to the host, which writes the headers before them
 //
-// With `prove`, the steps of the decoder follow, except for its two chains of dependent loads: the codes are decoded
+// For proofs, the steps of the decoder follow, except for its two chains of dependent loads: the codes are decoded
 // group by group (huffman.cu), and the ranks of the sort take the place of a walk (walk.cu). What is summed up on the
 // way, the host compares with the block as it writes it and with the text as it was read.
 //
@@ -43,10 +43,11 @@ uint64_t lay_out_codes(Coding &c, uint8_t *memory, uint64_t blocks, uint64_t max
 }
 
 extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *lengths, const uint8_t *text,
-                              int32_t prove, hybz_coded *coded, uint8_t *bytes, uint64_t *filled, uint32_t timeout_ms,
-                              hybz_report *report) {
+                              uint32_t first, uint32_t proofs, hybz_coded *coded, uint8_t *bytes, uint64_t *filled,
+                              uint32_t timeout_ms, hybz_report *report) {
     const auto deadline = deadline_of(timeout_ms);
     if (blocks < 1 || blocks > lane->max_blocks || lane->pipeline != HYBZ_RESIDENT) return HYBZ_ARGUMENT;
+    if (first > blocks || proofs > blocks - first) return HYBZ_ARGUMENT;
     Events events;
     HYBZ_TRY(sort_columns(lane, blocks, lengths, text, deadline, events, report));
 
@@ -74,15 +75,19 @@ extern "C" int hybz_lane_code(hybz_lane *lane, uint32_t blocks, const uint32_t *
     memset(found, 0, blocks * sizeof(Found));
     // The proof's arrays are where the sort had what comes after the ranks.
     Decoding decoding{};
-    decoding.blocks = blocks;
+    decoding.blocks = proofs;
     uint8_t *const after = reinterpret_cast<uint8_t *>(arena.depth);
-    if (prove && end <= reinterpret_cast<uint8_t *>(arena.rank) && coding.max_length <= HYBZ_MAX_ROWS &&
-        after + lay_out_decoding(decoding, after, blocks, 0) <= arena.tail) {
-        HYBZ_TRY(cudaMemsetAsync(decoding.found, 0, blocks * sizeof(Found), stream));
-        HYBZ_TRY(decode_groups(decoding, coding, stream));
+    if (proofs && end <= reinterpret_cast<uint8_t *>(arena.rank) && coding.max_length <= HYBZ_MAX_ROWS &&
+        after + lay_out_decoding(decoding, after, proofs, 0) <= arena.tail) {
+        Coding proven = coding; // from its first block on, as far as proofs read it
+        proven.base += first, proven.coded += first;
+        proven.offsets += uint64_t(first) * coding.group_pitch;
+        const uint32_t *const rank = arena.rank + (uint64_t(first) << lane->pitch_bits);
+        HYBZ_TRY(cudaMemsetAsync(decoding.found, 0, proofs * sizeof(Found), stream));
+        HYBZ_TRY(decode_groups(decoding, proven, stream));
         HYBZ_TRY(decode_columns(decoding, stream));
-        HYBZ_TRY(prove_columns(decoding, coding, arena.text, arena.rank, lane->pitch_bits, stream));
-        HYBZ_TRY(lane->fetch(found, decoding.found, blocks * sizeof(Found)));
+        HYBZ_TRY(prove_columns(decoding, proven, arena.text, rank, lane->pitch_bits, stream));
+        HYBZ_TRY(lane->fetch(found + first, decoding.found, proofs * sizeof(Found)));
     }
     events.download = lane->record();
     HYBZ_TRY(lane->fetch(staged, coding.coded, blocks * sizeof(hybz_coded)));

@@ -166,13 +166,14 @@ int check_coding(uint32_t max_length) {
         for (const Batch &batch : batches(all.size())) {
             CodingLane &lane = batch.size() <= 2 ? proving : together;
             const bool proves = n > 100000 || (n > 2000 && batch.size() <= 2);
-            lane.run(fill(lane.text.memory, all, batch), proves);
+            const size_t first = proves ? batch.back() % batch.size() : batch.size();
+            lane.run(fill(lane.text.memory, all, batch), uint32_t(first));
             for (size_t b = 0; b < batch.size(); b++) {
                 const Coded &want = expected[batch[b]];
                 const hybz_coded &coded = lane.coded[b];
                 const char *what = coding_error(want, coded, lane.bytes.memory);
                 const bool proven = coded.proof == expected_proof(all[batch[b]].text, coded, lane.bytes.memory);
-                if (proves ? !proven : coded.proof != 0) what = "proof";
+                if (b < first ? coded.proof != 0 : !proven) what = "proof";
                 tally.add(all[batch[b]], batch, what);
             }
         }

@@ -161,10 +161,12 @@ struct CodingLane : Lane {
     CodingLane(uint32_t blocks, uint32_t length)
         : Lane(blocks, length, HYBZ_RESIDENT), text(size_t(blocks) * length),
           bytes(size_t(blocks) * HYBZ_CODED_BYTES(length)), coded(blocks) {}
-    void run(const std::vector<uint32_t> &lengths, bool prove = true) {
+    // Proves the blocks from `first` on.
+    void run(const std::vector<uint32_t> &lengths, uint32_t first = 0) {
         bytes.spoil();
+        const uint32_t blocks = uint32_t(lengths.size());
         timed("code", [&] {
-            return hybz_lane_code(lane, uint32_t(lengths.size()), lengths.data(), text.memory, prove, coded.data(),
+            return hybz_lane_code(lane, blocks, lengths.data(), text.memory, first, blocks - first, coded.data(),
                                   bytes.memory, &filled, kTimeout, &report);
         });
     }

@@ -8,6 +8,7 @@ use super::{
     TallyByDevice, Tokenized,
 };
 use crate::Result;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,8 +50,9 @@ pub trait DeviceLane: Send {
 
     // `Resident`.
 
-    /// Transforms the blocks as [`sort`](Self::sort) does, and codes their columns. Proves the blocks if `prove`.
-    fn code(&mut self, lengths: &[u32], prove: bool, timeout: Duration) -> Result<CodedBatch<'_>> {
+    /// Transforms the blocks as [`sort`](Self::sort) does, and codes their columns. Proves those with numbers in
+    /// `proofs`.
+    fn code(&mut self, lengths: &[u32], proofs: Range<usize>, timeout: Duration) -> Result<CodedBatch<'_>> {
         Err(other_lane())
     }
 

@@ -47,10 +47,15 @@ struct DecodedParts {
 }
 
 /// Checks what the text does not confirm.
-fn check_parts(header: &Bz2BlockHeader, block: &CodedBlock, text: &Text, found: &DecodedParts) -> Result<(), Mismatch> {
+fn check_parts(
+    header: &Bz2BlockHeader,
+    block: &CodedBlock,
+    text_len: u64,
+    found: &DecodedParts,
+) -> Result<(), Mismatch> {
     let part = |name, right: bool| if right { Ok(()) } else { Err(Mismatch::Part(name)) };
     part("CRC", found.crc == header.crc && found.crc == block.crc)?;
-    part("length", found.end_bit == block.bit_len && block.text_len == text.len())?;
+    part("length", found.end_bit == block.bit_len && block.text_len == text_len)?;
     part("length before run-length decoding", found.block_len == block.block_len)?;
     part("mark of randomised blocks", !header.randomised)?;
     let symbols = header.alphabet();
@@ -66,20 +71,27 @@ pub struct HeadVerifier {
 
 impl HeadVerifier {
     /// Checks all but the codes, and returns the header and the first bit of the codes. They must stand for the
-    /// run-length-coded form of `text`, which has `len` bytes (see [`run_length::form`]).
+    /// run-length-coded form, of `len` bytes, of a text with this CRC and length.
     ///
     /// # Errors
     /// The mismatch. It is not the last word: [`Decoder::verify`] handles longer texts.
-    pub fn open(&mut self, block: &CodedBlock, text: &Text, len: usize) -> Result<(&Bz2BlockHeader, u64), Mismatch> {
+    pub fn open(
+        &mut self,
+        block: &CodedBlock,
+        crc: u32,
+        text_len: u64,
+        len: usize,
+    ) -> Result<(&Bz2BlockHeader, u64), Mismatch> {
         let mut bits = SliceBits::new(&block.bytes, 0, block.bit_len);
         self.header.read(&mut bits, MAX_BLOCK as u32)?;
-        let (end_bit, block_len, crc) = (block.bit_len, len as u32, crc_of(text));
-        check_parts(&self.header, block, text, &DecodedParts { end_bit, block_len, crc, proof: Proof::Whole })?;
+        let (end_bit, block_len) = (block.bit_len, len as u32);
+        check_parts(&self.header, block, text_len, &DecodedParts { end_bit, block_len, crc, proof: Proof::Whole })?;
         Ok((&self.header, bits.position()))
     }
 }
 
-fn crc_of(text: &Text) -> u32 {
+/// The CRC of a text.
+pub fn crc_of(text: &Text) -> u32 {
     match text {
         Text::Plain(bytes) => crc::checksum(bytes),
         Text::Parts(parts) => {
@@ -115,7 +127,7 @@ impl Decoder {
                 DecodedParts { end_bit, block_len, crc, proof: Proof::ButOrigin }
             }
         };
-        check_parts(&self.header, block, text, &found)?;
+        check_parts(&self.header, block, text.len(), &found)?;
         Ok(found.proof)
     }
 

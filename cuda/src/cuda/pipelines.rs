@@ -62,16 +62,17 @@ impl DeviceLane for CudaLane {
         Ok(SortedThirds { bits, bytes: self.output_bytes(bytes), entries })
     }
 
-    fn code(&mut self, lengths: &[u32], prove: bool, timeout: Duration) -> Result<CodedBatch<'_>> {
+    fn code(&mut self, lengths: &[u32], proofs: Range<usize>, timeout: Duration) -> Result<CodedBatch<'_>> {
         let fits = lengths.iter().all(|&length| length as usize <= self.size.max_length);
         let At { lane, input, output, ms, .. } = self.begin(Pipeline::Resident, lengths, fits, timeout)?;
         let (count, each, coded) = (lengths.len() as u32, lengths.as_ptr(), self.results.coded.as_mut_ptr());
-        let (mut report, mut filled, prove) = (ffi::hybz_report::default(), 0, prove.into());
+        let (mut report, mut filled) = (ffi::hybz_report::default(), 0);
+        let (first, proofs) = (proofs.start as u32, proofs.len() as u32);
         // SAFETY: `lengths` has the stated number of entries, and `coded` has room for as many; the input has room for
         // their sum, the output for the max number of bytes of codes of blocks up to these lengths (checked above; no
         // more is copied); `report` and `coded` are declared as in C (tested).
         let code = unsafe {
-            ffi::hybz_lane_code(lane, count, each, input, prove, coded, output, &mut filled, ms, &mut report)
+            ffi::hybz_lane_code(lane, count, each, input, first, proofs, coded, output, &mut filled, ms, &mut report)
         };
         self.finish(code, "coding a batch", &report.ms)?;
         Ok(CodedBatch { blocks: &self.results.coded[..lengths.len()], bytes: self.output_bytes(filled as usize) })

@@ -2,19 +2,19 @@
 //! codes and adds the blocks' heads.
 //!
 //! **Trust.** The column stays on the device, so its sums cannot be compared. Instead one block of each batch, a
-//! different one each time, is decoded to its end and must have its text's CRC. The other data of every block must be
-//! valid (complete codes, one selector for each group, the end-of-block code last). Only then is the batch replied to.
-//! A device that computes wrong results is noticed at its first batch; a single wrong bit can pass, and verification
-//! finds it ([`Verify::Devices`](crate::Verify)).
+//! different one each time, must be proven, or be decoded to its end and have its text's CRC. The other data of every
+//! block must be valid (complete codes, one selector for each group, the end-of-block code last). Only then is the
+//! batch replied to. A device that computes wrong results is noticed at its first batch; a single wrong bit can pass,
+//! and verification finds it ([`Verify::Devices`](crate::Verify)).
 //!
-//! **Proof.** Where blocks are verified, no block is decoded here, but the device proves each block: it decodes the
-//! codes up to the last column, and the ranks of its sort show that the column's rows lead from each byte of the text
-//! to the next one (`cuda/walk.cu`). It returns the sum of all that the proof has read. The lane's thread must get the
-//! same sum from the block, taken apart as it will be written, and from the run-length-coded text that it has uploaded,
-//! once it has compared this with the text. A block without a proof is left to the checks of the queue.
+//! **Proof.** Where blocks are verified, the device proves each of them: it decodes the codes up to the last column,
+//! and the ranks of its sort show that the column's rows lead from each byte of the text to the next one
+//! (`cuda/walk.cu`). It returns the sum of all that the proof has read. The lane's thread must get the same sum from
+//! the block, taken apart as it will be written, and from the run-length-coded text that it has uploaded, once it has
+//! compared this with the text. A block without a proof is left to the checks of the queue.
 //!
-//! Measured (Zen 5, alone): decoding 2.2 ms a batch, head and codes 0.03 ms a block of 900 kB; 0.09 while selectors
-//! were searched, and then, feeding an H200 with all cores of its host busy, 0.6 ns a byte for both, in batches of 28.
+//! Measured (Zen 5, alone): head and codes 0.03 ms a block of 900 kB, 0.09 while selectors were searched; a proof 0.21
+//! ms. Decoding one of 26 blocks of linux took 1.5 ms, of 2.2 for a batch.
 
 use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
 use super::blocks::{BatchBlock, BatchWriter, MIN_BATCH};
@@ -24,7 +24,7 @@ use crate::block::{CodedBlock, Text};
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::CodedSymbols;
 use crate::codec::run_length::form::is_form_of;
-use crate::codec::{Encoder, HeadVerifier};
+use crate::codec::{Encoder, HeadVerifier, crc_of};
 use crate::formats::bzip2::header::{GROUP, MAX_ENCODER_BLOCK};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use hybz_gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane};
@@ -36,6 +36,8 @@ pub(super) struct Codes<const PROVES: bool> {
     blocks: BatchWriter,
     /// The number of batches so far, of this lane and those that it has replaced.
     batches: usize,
+    /// The number of blocks in the last one.
+    last: usize,
     encoder: Option<Box<Encoder>>,
     decoder: Option<Box<Decoder>>,
     heads: HeadVerifier,
@@ -49,21 +51,28 @@ impl<const PROVES: bool> Batched for Codes<PROVES> {
     const MIN_BATCH: usize = MIN_BATCH;
 
     fn put(&mut self, task: &EncodeBlock, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<BatchBlock, u32> {
-        let sums = |block: &[u8], text: &[u8]| if PROVES { proof_of_text(task, block, text) } else { [0; 2] };
+        // A different block of each batch, if this batch will have as many blocks as the last one.
+        let proves = PROVES || batch.kept.len() == self.batches % self.last.max(1);
+        let sums = |block: &[u8], text: &[u8]| if proves { proof_of_text(task, block, text) } else { [0; 2] };
         self.blocks.put(task, lane, batch.filled, false, sums)
     }
 
     fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<CodedBatch<'a>, DeviceError> {
-        lane.code(&batch.inputs, PROVES, timeout(&batch.inputs))
+        let first = batch.kept.iter().position(has_sum).unwrap_or(0);
+        let end = batch.kept.iter().rposition(has_sum).map_or(first, |last| last + 1);
+        lane.code(&batch.inputs, first..end, timeout(&batch.inputs))
     }
 
     fn answer(&mut self, batch: Batch<Self>, coded: CodedBatch<'_>, jobs: &mut Jobs<'_, EncodeBlock>) -> Answered {
-        let blocks = self.check_all(&batch.kept, coded, self.batches)?;
+        let blocks = self.check_all(&batch.kept, coded)?;
         self.batches += 1;
+        self.last = blocks.len();
         for (number, (block, by_device)) in blocks.into_iter().zip(coded.blocks).enumerate() {
             let Some(job) = jobs.get(number) else { continue };
             match block {
-                Some(block) if PROVES && self.is_proven(job.task(), &batch.kept[number], &block, by_device) => {
+                Some(block)
+                    if PROVES && self.is_proven(&batch.kept[number], crc_of(&job.task().text), &block, by_device) =>
+                {
                     job.complete_proven(block);
                 }
                 Some(block) => job.complete(block),
@@ -76,13 +85,11 @@ impl<const PROVES: bool> Batched for Codes<PROVES> {
 }
 
 impl<const PROVES: bool> Codes<PROVES> {
-    /// Finishes and checks a batch; `sample` selects the block to decode. The result is `None` for a block that the
-    /// device did not keep.
+    /// Finishes and checks a batch. The result is `None` for a block that the device did not keep.
     pub fn check_all(
         &mut self,
         entries: &[BatchBlock],
         coded: CodedBatch<'_>,
-        sample: usize,
     ) -> Result<Vec<Option<CodedBlock>>, DeviceError> {
         if coded.blocks.len() != entries.len() {
             return Err(too_little());
@@ -95,10 +102,13 @@ impl<const PROVES: bool> Codes<PROVES> {
             });
         }
         let count = blocks.len();
+        let sample = entries.iter().position(has_sum).unwrap_or(self.batches);
         let sampled = (0..if PROVES { 0 } else { count })
             .map(|i| (sample + i) % count)
-            .find_map(|i| Some((&entries[i], blocks[i].as_ref()?)));
-        right(sampled.is_none_or(|(entry, block)| self.is_right(entry, block)))?;
+            .find_map(|i| Some((&entries[i], blocks[i].as_ref()?, &coded.blocks[i])));
+        right(sampled.is_none_or(|(entry, block, by_device)| {
+            self.is_proven(entry, entry.crc, block, by_device) || self.is_right(entry, block)
+        }))?;
         Ok(blocks)
     }
 
@@ -131,17 +141,10 @@ impl<const PROVES: bool> Codes<PROVES> {
         })
     }
 
-    /// Whether what the device has proven are this block, as it will be written, and its text, as it was read. (No lane
-    /// takes a periodic block, so only one origin makes the text.)
-    pub fn is_proven(
-        &mut self,
-        task: &EncodeBlock,
-        entry: &BatchBlock,
-        block: &CodedBlock,
-        by_device: &CodedByDevice,
-    ) -> bool {
-        let [of_text, is_form] = entry.sums;
-        let Ok((header, from)) = self.heads.open(block, &task.text, entry.len) else { return false };
+    /// Whether what the device has proven are this block, as it will be written, and its text, which has this CRC. (No
+    /// lane takes a periodic block, so only one origin makes the text.)
+    pub fn is_proven(&mut self, entry: &BatchBlock, crc: u32, block: &CodedBlock, by_device: &CodedByDevice) -> bool {
+        let Ok((header, from)) = self.heads.open(block, crc, entry.text_len, entry.len) else { return false };
         let &CodedByDevice { symbols, at, proof, .. } = by_device;
         let (code_bits, origin, tables) = (block.bit_len - from, header.origin, header.tables as u32);
         let bits = code_bits as u32;
@@ -156,9 +159,14 @@ impl<const PROVES: bool> Codes<PROVES> {
         codes.resize(codes.len().next_multiple_of(4), 0);
         codes.extend(&header.selectors);
         let groups = symbols.div_ceil(GROUP as u32) as usize;
-        let is_whole = proof != 0 && is_form == 1 && header.selectors.len() == groups;
-        is_whole && proof == of_text.wrapping_add(proof_of(&found, &codes))
+        let is_whole = proof != 0 && has_sum(entry) && header.selectors.len() == groups;
+        is_whole && proof == entry.sums[0].wrapping_add(proof_of(&found, &codes))
     }
+}
+
+/// Whether a block has the text's part of its proof.
+fn has_sum(entry: &BatchBlock) -> bool {
+    entry.sums[1] == 1
 }
 
 /// The text's part of the proof of `block`, its run-length-coded form, and 1 if that is its form.

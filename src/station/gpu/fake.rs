@@ -20,6 +20,7 @@ use hybz_gpu::{
     DecodedCodes, DeviceError, DeviceLane, LaneSize, LargeForDevice, MAX_ROWS, PricesForDevice, ROW_UNIT, Result,
     SharesForDevice, Sorted, SortedSuffixes, SortedThirds, TallyByDevice, Tokenized, TokensByDevice, input_room,
 };
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -159,11 +160,11 @@ impl DeviceLane for FakeLane {
         Ok(SortedThirds { bits: &self.keys, bytes: &self.columns, entries: &self.origins })
     }
 
-    fn code(&mut self, lengths: &[u32], prove: bool, timeout: Duration) -> Result<CodedBatch<'_>> {
+    fn code(&mut self, lengths: &[u32], proofs: Range<usize>, timeout: Duration) -> Result<CodedBatch<'_>> {
         let wrong = self.begin(timeout)?;
-        // The previous call had number `calls - 1`, which is also the number of the block that is verified.
         let one = matches!(self.fault, Some((call, Fault::OneBit)) if call + 1 == self.calls);
-        let one = one.then_some(self.calls % lengths.len());
+        // A block that is not proven, unless all are.
+        let one = one.then_some(proofs.end % lengths.len());
         let (mut symbols, mut tables) = (MtfSymbols::default(), HuffmanTables::default());
         let mut bwt = ForwardBwt::new(Arc::default());
         let mut decoder = Decoder::new();
@@ -202,7 +203,9 @@ impl DeviceLane for FakeLane {
                 selectors: selectors.to_vec(),
                 ..Bz2BlockHeader::default()
             };
-            if prove && decoder.coded_text(header, &codes, 0, bits).is_some_and(|found| found == (text.clone(), bits)) {
+            if proofs.contains(&number)
+                && decoder.coded_text(header, &codes, 0, bits).is_some_and(|found| found == (text.clone(), bits))
+            {
                 let of_codes = proof_of(&coded, &[&codes[..], selectors].concat());
                 coded.proof = sum_of_words(&text, 0).wrapping_add(of_codes);
             }

@@ -156,7 +156,7 @@ fn encode_on_device(device: &Device, blocks: &[Block]) -> Result<Times<4>, Strin
     Ok(best(|| {
         lane.input()[..all.len()].copy_from_slice(&all);
         let before = lane.steps();
-        let coded = lane.code(&lengths, false, TIMEOUT).unwrap_or_else(|e| fail(&e.to_string()));
+        let coded = lane.code(&lengths, 0..0, TIMEOUT).unwrap_or_else(|e| fail(&e.to_string()));
         assert!(coded.blocks.iter().map(|block| block.origin).eq(expected.iter().copied()), "the same transform");
         let after = lane.steps();
         let steps = |steps: &[usize]| steps.iter().map(|&step| after.ms[step] - before.ms[step]).sum::<f64>() / 1e3;
