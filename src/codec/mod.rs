@@ -31,7 +31,7 @@ mod verify;
 
 pub use decoder::Decoder;
 pub use encoder::Encoder;
-pub use verify::{HeadVerifier, Proof, crc_of};
+pub use verify::{HeadVerifier, Proof};
 
 use std::collections::TryReserveError;
 

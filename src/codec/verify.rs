@@ -90,8 +90,7 @@ impl HeadVerifier {
     }
 }
 
-/// The CRC of a text.
-pub fn crc_of(text: &Text) -> u32 {
+fn crc_of(text: &Text) -> u32 {
     match text {
         Text::Plain(bytes) => crc::checksum(bytes),
         Text::Parts(parts) => {

@@ -35,14 +35,15 @@ pub(super) struct BatchWriter {
 
 impl BatchWriter {
     /// Writes a block into the texts of a lane at `at`, if it is for the device. With `turn`, the block is turned to
-    /// its least rotation. `sums` gets the block, and the text as the task holds it: plain or run-length-coded.
+    /// its least rotation. `sums` gets the block, the text as the task holds it (plain or run-length-coded), and the
+    /// text's CRC.
     pub fn put(
         &mut self,
         task: &EncodeBlock,
         lane: &mut dyn DeviceLane,
         at: usize,
         turn: bool,
-        sums: impl Fn(&[u8], &[u8]) -> [u64; 2],
+        sums: impl Fn(&[u8], &[u8], u32) -> [u64; 2],
     ) -> Put<BatchBlock, u32> {
         let EncodeBlock { text, runs } = task;
         let max_length = lane.size().max_length;
@@ -68,7 +69,7 @@ impl BatchWriter {
         block.rotate_left(start);
         let turn = if start == 0 { 0 } else { (len - start) as u32 };
         let turned_last = block[len - 1];
-        let kept = BatchBlock { crc, text_len, len, turn, sums: sums(block, bytes), last, turned_last };
+        let kept = BatchBlock { crc, text_len, len, turn, sums: sums(block, bytes, crc), last, turned_last };
         Ok(Placed { kept, input: len as u32, bytes: len })
     }
 }

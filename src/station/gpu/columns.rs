@@ -20,7 +20,7 @@ impl Batched for Columns {
     const MIN_BATCH: usize = MIN_BATCH;
 
     fn put(&mut self, task: &EncodeBlock, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<BatchBlock, u32> {
-        self.0.put(task, lane, batch.filled, false, |block, _| power_sums(block))
+        self.0.put(task, lane, batch.filled, false, |block, _, _| power_sums(block))
     }
 
     fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<Sorted<'a>, DeviceError> {

@@ -24,7 +24,8 @@ use crate::block::{CodedBlock, Text};
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::CodedSymbols;
 use crate::codec::run_length::form::is_form_of;
-use crate::codec::{Encoder, HeadVerifier, crc_of};
+use crate::codec::{Encoder, HeadVerifier};
+use crate::crc;
 use crate::formats::bzip2::header::{GROUP, MAX_ENCODER_BLOCK};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use hybz_gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane};
@@ -53,7 +54,9 @@ impl<const PROVES: bool> Batched for Codes<PROVES> {
     fn put(&mut self, task: &EncodeBlock, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<BatchBlock, u32> {
         // A different block of each batch, if this batch will have as many blocks as the last one.
         let proves = PROVES || batch.kept.len() == self.batches % self.last.max(1);
-        let sums = |block: &[u8], text: &[u8]| if proves { proof_of_text(task, block, text) } else { [0; 2] };
+        let is_coded = matches!(task.text, Text::RunLength { .. });
+        let sums =
+            |block: &[u8], text: &[u8], crc| if proves { proof_of_text(block, text, is_coded, crc) } else { [0; 2] };
         self.blocks.put(task, lane, batch.filled, false, sums)
     }
 
@@ -70,9 +73,7 @@ impl<const PROVES: bool> Batched for Codes<PROVES> {
         for (number, (block, by_device)) in blocks.into_iter().zip(coded.blocks).enumerate() {
             let Some(job) = jobs.get(number) else { continue };
             match block {
-                Some(block)
-                    if PROVES && self.is_proven(&batch.kept[number], crc_of(&job.task().text), &block, by_device) =>
-                {
+                Some(block) if PROVES && self.is_proven(&batch.kept[number], &block, by_device) => {
                     job.complete_proven(block);
                 }
                 Some(block) => job.complete(block),
@@ -107,7 +108,7 @@ impl<const PROVES: bool> Codes<PROVES> {
             .map(|i| (sample + i) % count)
             .find_map(|i| Some((&entries[i], blocks[i].as_ref()?, &coded.blocks[i])));
         right(sampled.is_none_or(|(entry, block, by_device)| {
-            self.is_proven(entry, entry.crc, block, by_device) || self.is_right(entry, block)
+            self.is_proven(entry, block, by_device) || self.is_right(entry, block)
         }))?;
         Ok(blocks)
     }
@@ -141,10 +142,10 @@ impl<const PROVES: bool> Codes<PROVES> {
         })
     }
 
-    /// Whether what the device has proven are this block, as it will be written, and its text, which has this CRC. (No
-    /// lane takes a periodic block, so only one origin makes the text.)
-    pub fn is_proven(&mut self, entry: &BatchBlock, crc: u32, block: &CodedBlock, by_device: &CodedByDevice) -> bool {
-        let Ok((header, from)) = self.heads.open(block, crc, entry.text_len, entry.len) else { return false };
+    /// Whether what the device has proven are this block, as it will be written, and its text, as it was read. (No lane
+    /// takes a periodic block, so only one origin makes the text.)
+    pub fn is_proven(&mut self, entry: &BatchBlock, block: &CodedBlock, by_device: &CodedByDevice) -> bool {
+        let Ok((header, from)) = self.heads.open(block, entry.crc, entry.text_len, entry.len) else { return false };
         let &CodedByDevice { symbols, at, proof, .. } = by_device;
         let (code_bits, origin, tables) = (block.bit_len - from, header.origin, header.tables as u32);
         let bits = code_bits as u32;
@@ -169,8 +170,9 @@ fn has_sum(entry: &BatchBlock) -> bool {
     entry.sums[1] == 1
 }
 
-/// The text's part of the proof of `block`, its run-length-coded form, and 1 if that is its form.
-pub(super) fn proof_of_text(task: &EncodeBlock, block: &[u8], text: &[u8]) -> [u64; 2] {
-    let is_form = if let Text::RunLength { .. } = task.text { block == text } else { is_form_of(block, text) };
-    [sum_of_words(block, 0), u64::from(is_form)]
+/// The text's part of the proof of `block`, and 1 if that is the run-length-coded form of `text`, or the text itself if
+/// that is coded already, and if the text has this CRC. (All of it is in the cache: the block has just been written.)
+pub(super) fn proof_of_text(block: &[u8], text: &[u8], is_coded: bool, crc: u32) -> [u64; 2] {
+    let is_right = if is_coded { block == text } else { is_form_of(block, text) && crc::checksum(text) == crc };
+    [sum_of_words(block, 0), u64::from(is_right)]
 }

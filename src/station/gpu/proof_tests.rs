@@ -6,7 +6,6 @@ use super::encode::{Codes, proof_of_text};
 use super::trial_tests::{accepts, fake};
 use super::{Offload, Shared};
 use crate::block::{CodedBlock, Text};
-use crate::codec::crc_of;
 use crate::codec::run_length::Run;
 use crate::codec::run_length::encode::{encode, encode_into, runs};
 use crate::formats::bzip2::stream::tasks::{ENCODE, EncodeBlock};
@@ -35,7 +34,8 @@ fn proven(codes: &mut Codes<true>, task: &EncodeBlock, coded: &[u8]) -> (BatchBl
     lane.input()[..coded.len()].copy_from_slice(coded);
     let batch = lane.code(&[coded.len() as u32], 0..1, Duration::from_secs(1)).unwrap();
     let crc = if let Text::RunLength { crc, .. } = task.text { crc } else { crate::crc::checksum(text) };
-    let (len, text_len, sums) = (coded.len(), task.text.len(), proof_of_text(task, coded, text));
+    let is_coded = matches!(task.text, Text::RunLength { .. });
+    let (len, text_len, sums) = (coded.len(), task.text.len(), proof_of_text(coded, text, is_coded, crc));
     let entry = [BatchBlock { crc, text_len, len, turn: 0, sums, last: 0, turned_last: 0 }];
     let by_device = batch.blocks[0];
     let block = codes.check_all(&entry, batch).unwrap().remove(0).unwrap();
@@ -61,7 +61,7 @@ fn right_blocks_are_proven() {
             for text in [Text::Plain(text), travelling] {
                 let task = EncodeBlock::from(text);
                 let (entry, block, by_device) = proven(&mut codes, &task, &coded);
-                assert!(codes.is_proven(&entry, crc_of(&task.text), &block, &by_device), "{} {len}", shape.name);
+                assert!(codes.is_proven(&entry, &block, &by_device), "{} {len}", shape.name);
             }
         }
     }
@@ -78,26 +78,41 @@ fn wrong_blocks_are_never_proven() {
     for bit in (0..1000).map(|bit| if bit < 600 { bit } else { rng.below(right.bit_len as usize) }) {
         let mut block = right.clone();
         block.bytes[bit / 8] ^= 0x80 >> (bit % 8);
-        assert!(!codes.is_proven(&entry, crc_of(&plain.text), &block, &by_device), "{bit}");
+        assert!(!codes.is_proven(&entry, &block, &by_device), "{bit}");
     }
     let changes: [fn(&mut CodedBlock); 4] =
         [|b| b.crc ^= 1, |b| b.text_len += 1, |b| b.block_len -= 1, |b| b.bit_len -= 1];
     for (number, change) in changes.into_iter().enumerate() {
         let mut block = right.clone();
         change(&mut block);
-        assert!(!codes.is_proven(&entry, crc_of(&plain.text), &block, &by_device), "{number}");
+        assert!(!codes.is_proven(&entry, &block, &by_device), "{number}");
     }
     let changes: [fn(&mut CodedByDevice); 4] =
         [|c| c.symbols += 1, |c| c.symbols -= 50, |c| c.proof ^= 1, |c| c.proof = 0];
     for (number, change) in changes.into_iter().enumerate() {
         let mut by_device = by_device;
         change(&mut by_device);
-        assert!(!codes.is_proven(&entry, crc_of(&plain.text), &right, &by_device), "{number}");
+        assert!(!codes.is_proven(&entry, &right, &by_device), "{number}");
     }
-    let mut other = text;
+    let changes: [fn(&mut BatchBlock); 5] =
+        [|e| e.crc ^= 1, |e| e.text_len += 1, |e| e.len -= 1, |e| e.sums[0] += 1, |e| e.sums[1] = 0];
+    for (number, change) in changes.into_iter().enumerate() {
+        let (mut entry, _, _) = proven(&mut codes, &plain, &run_length_coded(&text));
+        change(&mut entry);
+        assert!(!codes.is_proven(&entry, &right, &by_device), "{number}");
+    }
+    assert!(codes.is_proven(&entry, &right, &by_device));
+    // Another text than the block's, a CRC that was computed wrongly, and a coded text that was copied wrongly.
+    let (coded, crc, mut other) = (run_length_coded(&text), entry.crc, text.clone());
     other[20_000] ^= 1;
-    assert!(!codes.is_proven(&entry, crc_of(&Text::Plain(other)), &right, &by_device));
-    assert!(codes.is_proven(&entry, crc_of(&plain.text), &right, &by_device));
+    assert_eq!(proof_of_text(&coded, &text, false, crc), entry.sums);
+    for [_, is_right] in [
+        proof_of_text(&coded, &other, false, crate::crc::checksum(&other)),
+        proof_of_text(&coded, &text, false, crc ^ 1),
+        proof_of_text(&coded, &other, true, crc),
+    ] {
+        assert_eq!(is_right, 0);
+    }
 }
 
 /// The reader's list lacks some runs, or one ends too early or begins too late, in the block as well; and a text was
@@ -125,7 +140,7 @@ fn proven_blocks_of_another_text() {
         let task = EncodeBlock { text: Text::Plain(text.clone()), runs: Some(runs) };
         let (entry, block, by_device) = proven(&mut codes, &task, &coded);
         assert!(by_device.proof != 0);
-        assert!(!codes.is_proven(&entry, crc_of(&task.text), &block, &by_device), "{number}");
+        assert!(!codes.is_proven(&entry, &block, &by_device), "{number}");
     }
 }
 

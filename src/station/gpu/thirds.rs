@@ -27,7 +27,7 @@ impl Batched for Thirds {
     const MIN_BATCH: usize = MIN_BATCH;
 
     fn put(&mut self, task: &EncodeBlock, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<BatchBlock, u32> {
-        self.0.put(task, lane, batch.filled, true, |block, _| power_sums(block))
+        self.0.put(task, lane, batch.filled, true, |block, _, _| power_sums(block))
     }
 
     fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<SortedThirds<'a>, DeviceError> {
