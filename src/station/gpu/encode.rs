@@ -30,8 +30,8 @@ use crate::formats::bzip2::header::{GROUP, MAX_ENCODER_BLOCK};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
 use hybz_gpu::{CodedBatch, CodedByDevice, DeviceError, DeviceLane};
 
-/// State for finishing and checking blocks, made when it is first needed. The device proves the blocks, or a block of
-/// each batch is decoded.
+/// State for finishing and checking blocks, made when it is first needed. The device proves the blocks, or one of each
+/// batch.
 #[derive(Default)]
 pub(super) struct Codes<const PROVES: bool> {
     blocks: BatchWriter,
