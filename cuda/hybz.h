@@ -211,7 +211,7 @@ int hybz_lane_thirds(struct hybz_lane *lane, uint32_t blocks, const uint32_t *le
 
 /* The same blocks as for hybz_lane_bwt, coded all the way.
  *   first   the first of the blocks of which proofs are wanted, and
- *   proofs  their number; short lanes have no memory for those of many blocks
+ *   proofs  their number, at most blocks - first; short lanes have no memory for those of many blocks
  *   coded   [0..blocks-1] out, any host memory
  *   bytes   out, pinned: codes and selectors of all blocks; its size is HYBZ_CODED_BYTES for each
  *   filled  out: the number of these bytes */

@@ -36,9 +36,9 @@ pub struct Decoder {
     symbols: Box<[u8; SYMBOL_BYTES]>,
     mtf: mtf::MtfDecoder,
     pub(super) bwt: inverse::Inverse,
-    /// Memory for a text that is compared and then discarded.
+    /// Memory for a text that is joined from its parts, to be compared.
     pub(super) room: Vec<u8>,
-    /// The same, run-length-coded.
+    /// Memory for a decoded block, run-length-coded, to be compared with its text.
     pub(super) coded: Vec<u8>,
     fallbacks: u64,
 }

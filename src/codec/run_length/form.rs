@@ -1,7 +1,8 @@
 //! Tells whether bytes are the run-length-coded form of a text, without making that form.
 //!
-//! The form is unique: literal bytes are equal, and each run of the text is as long as its four bytes and its count
-//! say, up to the next other byte or to 255. A step compares 62 bytes, or those up to the next run and the run.
+//! The form is unique: a run goes on to the next other byte, or to 255 bytes. So it is enough that literal bytes are
+//! equal, and that each run of the text is as long as its four bytes and its count say. A step compares 62 bytes, or
+//! the bytes before the next run, and that run.
 
 use super::masks::{WINDOW, equal_to_next_by, same};
 #[cfg(target_arch = "x86_64")]

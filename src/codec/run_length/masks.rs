@@ -45,7 +45,7 @@ pub(super) fn same(one: &[u8; 64], other: &[u8; 64]) -> u64 {
     same_portable(one, other)
 }
 
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(any(target_arch = "x86_64", target_feature = "simd128"))))]
 pub(super) fn same_portable(one: &[u8; 64], other: &[u8; 64]) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     let word = |bytes: &[u8; 64], at| bytes[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));

@@ -35,8 +35,8 @@ pub(super) struct BatchWriter {
 
 impl BatchWriter {
     /// Writes a block into the texts of a lane at `at`, if it is for the device. With `turn`, the block is turned to
-    /// its least rotation. `sums` gets the block, the text as the task holds it (plain or run-length-coded), and the
-    /// text's CRC.
+    /// its least rotation. `sums` gets the block as it has been written, the text as the task holds it (plain or
+    /// run-length-coded), and the text's CRC.
     pub fn put(
         &mut self,
         task: &EncodeBlock,

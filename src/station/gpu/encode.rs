@@ -16,7 +16,7 @@
 //! Measured (Zen 5, alone): head and codes 0.03 ms a block of 900 kB, 0.09 while selectors were searched; a proof 0.21
 //! ms. Decoding one of 26 blocks of linux took 1.5 ms, of 2.2 for a batch.
 
-use super::batches::{Answered, Batch, Batched, Jobs, Put, timeout};
+use super::batches::{Answered, Batch, Batched, Jobs, Put, Unplaced, timeout};
 use super::blocks::{BatchBlock, BatchWriter, MIN_BATCH};
 use super::trust::{computes_wrongly, proof_of, right, sum_of_words, too_little};
 use crate::bits::{BitWriter, append_bits_from};
@@ -52,12 +52,15 @@ impl<const PROVES: bool> Batched for Codes<PROVES> {
     const MIN_BATCH: usize = MIN_BATCH;
 
     fn put(&mut self, task: &EncodeBlock, lane: &mut dyn DeviceLane, batch: &Batch<Self>) -> Put<BatchBlock, u32> {
-        // A different block of each batch, if this batch will have as many blocks as the last one.
+        // The number of this batch selects one of its blocks, a different one each time while batches have as many
+        // blocks as the last one. In a batch that is too short to have it, one block is decoded instead.
         let proves = PROVES || batch.kept.len() == self.batches % self.last.max(1);
         let is_coded = matches!(task.text, Text::RunLength { .. });
         let sums =
             |block: &[u8], text: &[u8], crc| if proves { proof_of_text(block, text, is_coded, crc) } else { [0; 2] };
-        self.blocks.put(task, lane, batch.filled, false, sums)
+        let placed = self.blocks.put(task, lane, batch.filled, false, sums)?;
+        // What was written is not the text's form, or the CRC was computed wrongly: a core codes the block.
+        if proves && !has_sum(&placed.kept) { Err(Unplaced::Never) } else { Ok(placed) }
     }
 
     fn device<'a>(lane: &'a mut dyn DeviceLane, batch: &Batch<Self>) -> Result<CodedBatch<'a>, DeviceError> {
@@ -145,6 +148,9 @@ impl<const PROVES: bool> Codes<PROVES> {
     /// Whether what the device has proven are this block, as it will be written, and its text, as it was read. (No lane
     /// takes a periodic block, so only one origin makes the text.)
     pub fn is_proven(&mut self, entry: &BatchBlock, block: &CodedBlock, by_device: &CodedByDevice) -> bool {
+        if by_device.proof == 0 || !has_sum(entry) {
+            return false;
+        }
         let Ok((header, from)) = self.heads.open(block, entry.crc, entry.text_len, entry.len) else { return false };
         let &CodedByDevice { symbols, at, proof, .. } = by_device;
         let (code_bits, origin, tables) = (block.bit_len - from, header.origin, header.tables as u32);
@@ -160,8 +166,7 @@ impl<const PROVES: bool> Codes<PROVES> {
         codes.resize(codes.len().next_multiple_of(4), 0);
         codes.extend(&header.selectors);
         let groups = symbols.div_ceil(GROUP as u32) as usize;
-        let is_whole = proof != 0 && has_sum(entry) && header.selectors.len() == groups;
-        is_whole && proof == entry.sums[0].wrapping_add(proof_of(&found, &codes))
+        header.selectors.len() == groups && proof == entry.sums[0].wrapping_add(proof_of(&found, &codes))
     }
 }
 
@@ -170,8 +175,9 @@ fn has_sum(entry: &BatchBlock) -> bool {
     entry.sums[1] == 1
 }
 
-/// The text's part of the proof of `block`, and 1 if that is the run-length-coded form of `text`, or the text itself if
-/// that is coded already, and if the text has this CRC. (All of it is in the cache: the block has just been written.)
+/// The text's part of the proof of `block`; and 1 if the block is right: equal to `text` if that `is_coded` (its CRC
+/// was computed when it was read), otherwise the run-length-coded form of `text`, which must have this CRC. (Both are
+/// in the cache: the block has just been written.)
 pub(super) fn proof_of_text(block: &[u8], text: &[u8], is_coded: bool, crc: u32) -> [u64; 2] {
     let is_right = if is_coded { block == text } else { is_form_of(block, text) && crc::checksum(text) == crc };
     [sum_of_words(block, 0), u64::from(is_right)]

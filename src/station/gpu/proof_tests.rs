@@ -1,6 +1,7 @@
 //! Lanes that prove what they have coded: a single wrong bit of one is found.
 
 use super::Lanes;
+use super::batches::{Batch, Batched, Unplaced};
 use super::blocks::BatchBlock;
 use super::encode::{Codes, proof_of_text};
 use super::trial_tests::{accepts, fake};
@@ -141,6 +142,10 @@ fn proven_blocks_of_another_text() {
         let (entry, block, by_device) = proven(&mut codes, &task, &coded);
         assert!(by_device.proof != 0);
         assert!(!codes.is_proven(&entry, &block, &by_device), "{number}");
+        // A lane that writes such a block for the device leaves it to a core.
+        let mut lane = FakeLane::new(LaneSize { max_blocks: 1, max_length: 40_000 }, None);
+        let placed = codes.put(&task, &mut lane, &Batch::default());
+        assert_eq!(matches!(placed, Err(Unplaced::Never)), number > 0, "{number}");
     }
 }
 

@@ -74,7 +74,7 @@ fn sum_of_words_by(bytes: &[u8], from: usize) -> u64 {
     sum.wrapping_add(product(last, weight))
 }
 
-/// The sum that proves a block, but its run-length-coded text: of what the device tells of it, and its codes and
+/// The proof of a block without its text's part: the sum of what the device tells of the block, and of its codes and
 /// selectors.
 pub(super) fn proof_of(block: &CodedByDevice, codes: &[u8]) -> u64 {
     let CodedByDevice { origin, symbols, tables, bits, at, used, lengths, .. } = block;
