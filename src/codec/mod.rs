@@ -31,7 +31,7 @@ mod verify;
 
 pub use decoder::Decoder;
 pub use encoder::Encoder;
-pub use verify::{HeadVerifier, Proof};
+pub use verify::{Proof, verify_head};
 
 use std::collections::TryReserveError;
 

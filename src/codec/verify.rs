@@ -22,7 +22,7 @@
 use super::decoder::Decoder;
 use super::header::Bz2BlockHeader;
 use super::mismatch::Mismatch;
-use super::run_length::decode::{Expander, decode_text};
+use super::run_length::decode::decode_text;
 use super::run_length::form::is_form_of;
 use crate::bits::{BitSource, SliceBits};
 use crate::block::{CodedBlock, SharedBytes, Text};
@@ -65,31 +65,23 @@ fn check_parts(
     part("table of code lengths", complete)
 }
 
-/// Verifies blocks apart from their codes, whose meaning a device has proven.
-#[derive(Default)]
-pub struct HeadVerifier {
-    header: Bz2BlockHeader,
-}
-
-impl HeadVerifier {
-    /// Checks all but the codes, and returns the header and the first bit of the codes. The codes must stand for the
-    /// run-length-coded form, of `len` bytes, of a text with this CRC and length.
-    ///
-    /// # Errors
-    /// The mismatch.
-    pub fn open(
-        &mut self,
-        block: &CodedBlock,
-        crc: u32,
-        text_len: u64,
-        len: usize,
-    ) -> Result<(&Bz2BlockHeader, u64), Mismatch> {
-        let mut bits = SliceBits::new(&block.bytes, 0, block.bit_len);
-        self.header.read(&mut bits, MAX_BLOCK as u32)?;
-        let (end_bit, block_len) = (block.bit_len, len as u32);
-        check_parts(&self.header, block, text_len, &DecodedParts { end_bit, block_len, crc, proof: Proof::Whole })?;
-        Ok((&self.header, bits.position()))
-    }
+/// Checks all of a block but its codes, whose meaning a device has proven: they must stand for the run-length-coded
+/// form, of `len` bytes, of a text with this CRC and length. Reads the header, and returns the first bit of the codes.
+///
+/// # Errors
+/// The mismatch.
+pub fn verify_head(
+    header: &mut Bz2BlockHeader,
+    block: &CodedBlock,
+    crc: u32,
+    text_len: u64,
+    len: usize,
+) -> Result<u64, Mismatch> {
+    let mut bits = SliceBits::new(&block.bytes, 0, block.bit_len);
+    header.read(&mut bits, MAX_BLOCK as u32)?;
+    let (end_bit, block_len) = (block.bit_len, len as u32);
+    check_parts(header, block, text_len, &DecodedParts { end_bit, block_len, crc, proof: Proof::Whole })?;
+    Ok(bits.position())
 }
 
 impl Decoder {
@@ -160,16 +152,7 @@ fn is_same(decoded: &Text, text: &Text) -> bool {
         (Text::RunLength { coded, len, crc }, Text::RunLength { coded: right, len: right_len, crc: right_crc }) => {
             coded == right && len == right_len && crc == right_crc
         }
-        (Text::RunLength { coded, .. }, text) => {
-            let (mut expander, mut room, mut buf) = (Expander::default(), Vec::new(), vec![0; 1 << 16]);
-            let mut rest = text.plain(&mut room).unwrap_or_default();
-            loop {
-                let n = expander.next(coded, &mut buf);
-                if n == 0 || rest.split_off(..n).is_none_or(|same| *same != buf[..n]) {
-                    return n == 0 && rest.is_empty();
-                }
-            }
-        }
+        (Text::RunLength { coded, .. }, text) => is_form_of(coded, text.plain(&mut Vec::new()).unwrap_or_default()),
         (Text::Parts(_) | Text::Compact(_), _) => false, // no decoder of blocks returns a compact text
     }
 }

@@ -23,8 +23,9 @@ use crate::bits::{BitWriter, append_bits_from};
 use crate::block::{CodedBlock, Text};
 use crate::codec::decoder::Decoder;
 use crate::codec::encoder::CodedSymbols;
+use crate::codec::header::Bz2BlockHeader;
 use crate::codec::run_length::form::is_form_of;
-use crate::codec::{Encoder, HeadVerifier};
+use crate::codec::{Encoder, verify_head};
 use crate::crc;
 use crate::formats::bzip2::header::{GROUP, MAX_ENCODER_BLOCK};
 use crate::formats::bzip2::stream::tasks::EncodeBlock;
@@ -40,8 +41,9 @@ pub(super) struct Codes<const PROVES: bool> {
     /// The number of blocks in the last one.
     last: usize,
     encoder: Option<Box<Encoder>>,
-    decoder: Option<Box<Decoder>>,
-    heads: HeadVerifier,
+    pub(super) decoder: Option<Box<Decoder>>,
+    /// The header of the block that is checked.
+    header: Bz2BlockHeader,
 }
 
 impl<const PROVES: bool> Batched for Codes<PROVES> {
@@ -71,8 +73,6 @@ impl<const PROVES: bool> Batched for Codes<PROVES> {
 
     fn answer(&mut self, batch: Batch<Self>, coded: CodedBatch<'_>, jobs: &mut Jobs<'_, EncodeBlock>) -> Answered {
         let blocks = self.check_all(&batch.kept, coded)?;
-        self.batches += 1;
-        self.last = blocks.len();
         for (number, (block, by_device)) in blocks.into_iter().zip(coded.blocks).enumerate() {
             let Some(job) = jobs.get(number) else { continue };
             match block {
@@ -113,6 +113,8 @@ impl<const PROVES: bool> Codes<PROVES> {
         right(sampled.is_none_or(|(entry, block, by_device)| {
             self.is_proven(entry, block, by_device) || self.is_right(entry, block)
         }))?;
+        self.batches += 1;
+        self.last = count;
         Ok(blocks)
     }
 
@@ -151,7 +153,8 @@ impl<const PROVES: bool> Codes<PROVES> {
         if by_device.proof == 0 || !has_sum(entry) {
             return false;
         }
-        let Ok((header, from)) = self.heads.open(block, entry.crc, entry.text_len, entry.len) else { return false };
+        let head = verify_head(&mut self.header, block, entry.crc, entry.text_len, entry.len);
+        let (Ok(from), header) = (head, &self.header) else { return false };
         let &CodedByDevice { symbols, at, proof, .. } = by_device;
         let (code_bits, origin, tables) = (block.bit_len - from, header.origin, header.tables as u32);
         let bits = code_bits as u32;

@@ -12,9 +12,9 @@ use crate::codec::run_length::encode::{encode, encode_into, runs};
 use crate::formats::bzip2::stream::tasks::{ENCODE, EncodeBlock};
 use crate::station::gpu::fake::{FakeLane, Fault};
 use crate::{Level, Pool, Settings, StationReport, Verify};
-use hybz_gpu::{CodedByDevice, DeviceLane, LaneSize};
+use hybz_gpu::{CodedBatch, CodedByDevice, DeviceLane, LaneSize};
 use hybz_queue::{Accepts, Station};
-use hybz_testkit::shapes::{Rng, SHAPES, shape};
+use hybz_testkit::shapes::{self, Rng, SHAPES, shape};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -64,6 +64,32 @@ fn right_blocks_are_proven() {
                 let (entry, block, by_device) = proven(&mut codes, &task, &coded);
                 assert!(codes.is_proven(&entry, &block, &by_device), "{} {len}", shape.name);
             }
+        }
+    }
+}
+
+/// Lanes that code without proving all blocks: one block of each batch is proven, a different one each time, and none
+/// is decoded, unless the device proves none.
+#[test]
+fn one_block_of_each_batch_is_proven() {
+    let mut codes: Codes<false> = Codes::default();
+    let mut lane = FakeLane::new(LaneSize { max_blocks: 3, max_length: 6000 }, None);
+    let tasks = [1, 2, 3].map(|seed| EncodeBlock::from(Text::Plain(shapes::letters(5000, seed))));
+    for number in 0..6 {
+        let mut batch = Batch::<Codes<false>>::default();
+        for (index, task) in tasks.iter().enumerate() {
+            batch.push(index, codes.put(task, &mut lane, &batch).ok().unwrap());
+        }
+        let sampled: Vec<bool> = batch.kept.iter().map(|entry| entry.sums[1] == 1).collect();
+        assert_eq!(sampled, [0, 1, 2].map(|block| block == number % 3), "{number}");
+        let coded = Codes::<false>::device(&mut lane, &batch).unwrap();
+        assert_eq!(coded.blocks.iter().map(|block| block.proof != 0).collect::<Vec<_>>(), sampled, "{number}");
+        codes.check_all(&batch.kept, coded).unwrap();
+        assert!(codes.decoder.is_none(), "{number}");
+        if number == 5 {
+            let unproven: Vec<_> = coded.blocks.iter().map(|&block| CodedByDevice { proof: 0, ..block }).collect();
+            codes.check_all(&batch.kept, CodedBatch { blocks: &unproven, ..coded }).unwrap();
+            assert!(codes.decoder.is_some());
         }
     }
 }
